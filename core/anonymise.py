@@ -35,7 +35,7 @@ from .parameters import CLOSED_BY_CHANCE, DEFAULT_K, LEAST_LEFT_AREAS, LEAST_LEF
 from .plan import Plan, suppress
 from .policy import Policy, hold_release
 from .privacy.beside import TablesBeside, hold_beside_and_together, tables_beside
-from .privacy.count_rows import CountRows
+from .privacy.count_rows import CountRows, rows_elsewhere
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.in_each_period import with_series
 from .privacy.kept_field import KeptField
@@ -572,6 +572,10 @@ def _held_against_published(
     in_zones = ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
     people = areas.population if in_zones else None
     plan, notes, tried = hold_beside_and_together(plan, beside, people, log)
+    elsewhere = "" if ask.published_counts is None else rows_elsewhere(ask.published_counts, areas)
+    if elsewhere:
+        notes = (*notes, elsewhere)
+        log.warn(elsewhere)
     if ask.earlier is None:
         return plan, _Held(notes, tried)
     # Tables of the people of now say nothing of those of whom an update knows earlier releases.

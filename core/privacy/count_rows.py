@@ -101,13 +101,45 @@ def _checked_counts(counts: Sequence[object]) -> np.ndarray:
     return checked
 
 
-def _zones(rows: CountRows, areas: Areas) -> tuple[np.ndarray, np.ndarray, int]:
-    """The unit of each row, (r,) NONE for none of the areas'; the unit of each area, (n,); how many there are."""
+def rows_elsewhere(rows: CountRows, areas: Areas) -> str:
+    """A sentence on rows of units that no area is of, which nothing is held against; empty where there are none."""
+    own, texts = _units(rows, areas)
+    known = set(own) - {None}
+    elsewhere = [text for text in texts if text not in known]
+    if not elsewhere:
+        return ""
+    return plural(
+        "{n} row of PUBLISHED_COUNTS is of no area there is ({first}): what follows from it was not looked at.",
+        "{n} rows of PUBLISHED_COUNTS are of no area there is (first: {first}): what follows from them was not looked "
+        "at.",
+        len(elsewhere),
+        first=first_values(dict.fromkeys(elsewhere)),
+    )
+
+
+def _units(rows: CountRows, areas: Areas) -> tuple[list[str | None], list[str | None]]:
+    """The unit of each area, and that of each row."""
     identifiers = areas.identifiers.tolist()
     own = identifiers if rows.unit_of is None else [identifier_text(rows.unit_of.get(area)) for area in identifiers]
-    texts = [identifier_text(value) for value in rows.unit]
+    return own, [identifier_text(value) for value in rows.unit]
+
+
+def _zones(rows: CountRows, areas: Areas) -> tuple[np.ndarray, np.ndarray, int]:
+    """The unit of each row, (r,) NONE for none of the areas'; the unit of each area, (n,); how many there are."""
+    own, texts = _units(rows, areas)
     known = {text: NONE for text in own if text is not None}
     used = sorted(known.keys() & set(texts))
+    without_zeros = {text.lstrip("0") for text in known}
+    lost = {text for text in texts if text is not None and text not in known and text.lstrip("0") in without_zeros}
+    if lost:
+        raise InputError(
+            tr(
+                "PUBLISHED_COUNTS counts areas that there are but for leading zeros (first: {first}; areas: {areas}): "
+                "read its area field as text.",
+                first=first_values(sorted(lost)),
+                areas=first_values(sorted(known)),
+            )
+        )
     if not used:
         raise InputError(
             tr(

@@ -10,7 +10,7 @@ from vbas.core.disclosure.count_tables import MANY, combinations_of
 from vbas.core.errors import InputError
 from vbas.core.generalising.rules import hierarchy_rule
 from vbas.core.generalising.table import hierarchy_tables
-from vbas.core.privacy.count_rows import CountRows, common_values, count_tables
+from vbas.core.privacy.count_rows import CountRows, common_values, count_tables, rows_elsewhere
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 
@@ -80,6 +80,21 @@ def test_units_are_those_of_the_areas_or_of_one_of_their_fields():
     assert table.zone_of.tolist() == [0, 0, -1] and table.low.tolist() == [[2, 2]] and table.exact
     with pytest.raises(InputError, match="PUBLISHED_COUNTS counts no area there is"):
         tables(("x", "f", None, 2))
+
+
+def test_rows_of_other_areas_are_said():
+    rows = CountRows(["a", "x", None, "x"], {}, [3, 1, 1, 1])
+    says = "3 rows of PUBLISHED_COUNTS are of no area there is (first: “x”, (missing))"
+    assert rows_elsewhere(rows, AREAS).startswith(says)
+    assert rows_elsewhere(CountRows(["a", "b"], {}, [3, 2]), AREAS) == ""
+    assert rows_elsewhere(CountRows(["west"], {}, [5], {"a": "west", "b": "west"}), AREAS) == ""
+
+
+def test_areas_that_lost_their_leading_zeros_are_not_passed_over():
+    """Else nothing would be held against the counts of some, and of the others it would."""
+    areas = make_areas(["01", "02", "10"], AREAS.points)
+    with pytest.raises(InputError, match=r"but for leading zeros .first: “1”, “2”; areas: “01”, “02”, “10”"):
+        count_tables(CountRows([1, 2, 10], {}, [3, 2, 1]), areas, profile())
 
 
 @pytest.mark.parametrize("count", ["many", -1, 1.5])

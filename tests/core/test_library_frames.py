@@ -317,3 +317,12 @@ def test_lists_of_arrow_are_named():
     arrow = pytest.importorskip("pyarrow")
     with pytest.raises(InputError, match="field “sex” holds lists"):
         release_of(arrow.table({**people(), "sex": [[1]] * 2500}))
+
+
+def test_published_counts_of_other_areas_are_said_to_be_passed_over():
+    records = people()
+    number = {area: records["area"].count(area) for area in AREAS["area"]}
+    counts = {"area": [*number, "b1"], "n": [*number.values(), 7]}
+    given = {"published_counts": counts, "published_area": "area", "published_number": "n"}
+    with pytest.warns(UserWarning, match="1 row of PUBLISHED_COUNTS is of no area there is .“b1”."):
+        release_of(records, quasi_identifiers="sex", **given)
