@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
-from ...core.releases.concluding import counts_rows
+from ...core.releases.concluding import counts_rows, of_some_people
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
 from ...core.report.certificate import not_by_the_method
@@ -90,11 +90,13 @@ class CheckReleases(VbasAlgorithm):
             )
         releases, same = comparable(form, releases, compared.aliases)
         not_compared = (*compared.warnings, *same.warnings)
-        unsure = (*not_compared, *([counts_rows(k)] if any(release.of_persons for release in releases) else []))
         taken = (*compared.said, *same.said)
         form.info(*taken)
-        form.warn(*unsure)
         findings = examine_all(releases, k, form.progress(stop=80))
+        apart = of_some_people([releases[at] for at in findings.kept])
+        of_rows = any(release.of_persons for release in releases)
+        unsure = (*not_compared, *([counts_rows(k)] if of_rows else []), *([apart] if apart else []))
+        form.warn(*unsure)
         rows = rows_of(findings, releases)
         form.outputs.add("PINNED", disclosed_table(form, rows, releases))
         form.outputs.add_text(

@@ -291,7 +291,7 @@ class Spark:
 
     def _uploaded(self, name: str, table: Arrow, schema: Expression) -> Expression:
         """A table from here. Of one that goes with every task Spark knows the size, and joins by that."""
-        rows = self._guarded(lambda: self._session.createDataFrame(table))
+        rows = self._guarded(lambda: self._from_here(table))
         if table.column_names[0].startswith("v_"):
             self._values[name] = table
         if table.nbytes < GOES_WITH_TASKS:
@@ -299,6 +299,13 @@ class Spark:
         kept = self._kept_as(name, rows, schema)
         self._guarded(rows.count)
         return kept
+
+    def _from_here(self, table: Arrow) -> Any:
+        """A frame of a table from here. Spark Connect takes none without rows: it is given one, which is left out."""
+        if table.num_rows:
+            return self._session.createDataFrame(table)
+        row = type(table).from_pylist([dict.fromkeys(table.column_names)], table.schema)
+        return self._session.createDataFrame(row).limit(0)
 
     def _named(self, name: str, rows: Any, schema: Expression) -> Expression:
         self._guarded(lambda: rows.createOrReplaceTempView(name))

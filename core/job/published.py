@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ..areas import identifier_text
@@ -67,15 +68,12 @@ def earlier_of(job: Job, table: RecordTable) -> Earlier:
     asked = generalising_of(job, tuple(table.quasi_identifiers))
     path = Path(job.text("REGISTER"))
     earlier = earlier_releases(path, job.text("REGISTER_ACTION"), answers_in(job), asked.tables, asked.rules)
-    if earlier.releases and job.has("FILTER") and job.given("FILTER"):
-        job.warn(
-            tr(
-                "FILTER leaves rows out, and REGISTER does not know which rows an earlier release was of: all are "
-                "taken to be of the same people. What follows from a release of some people beside one of all is not "
-                "looked at."
-            )
-        )
-    return earlier
+    return replace(earlier, of_some=is_of_some(job))
+
+
+def is_of_some(job: Job) -> bool:
+    """Whether FILTER leaves rows out."""
+    return job.has("FILTER") and job.given("FILTER")
 
 
 def answers_in(job: Job) -> list[tuple[str, str]]:

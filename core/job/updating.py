@@ -30,7 +30,7 @@ from ..source import RecordSource, Source
 from .generalising import LEVELS_COARSER, asks_for_coarser, generalising_of
 from .job import Job
 from .levels import DISCLOSURE
-from .published import answers_in, published_counts_of
+from .published import answers_in, is_of_some, published_counts_of
 from .reading import period_of
 from .rules import rule_of
 
@@ -76,6 +76,7 @@ def carried_release(
     table = source.values()
     asked = generalising_of(job, tuple(table.quasi_identifiers))
     earlier = earlier_releases(register, aliases=answers_in(job), tables=asked.tables, rules=asked.rules)
+    earlier = replace(earlier, of_some=is_of_some(job))
     entry = _entry(register, updating.entry.strip(), areas, source, earlier, levels)
     release = earlier.releases[entry]
     levels = levels_of_release(release, areas) if levels is None else levels

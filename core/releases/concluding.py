@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from ..disclosure.counts import HOMOGENEOUS
-from ..language import plural, tr
+from ..disclosure.published import Published
+from ..language import all_of, plural, tr
 from ..log import QUIET, Log
 from ..privacy.requirement import Requirement
 from .examining import Examined
@@ -18,20 +21,42 @@ def concluded(
     requirement: Requirement,
     of_persons: bool = False,
     log: Log = QUIET,
+    apart: str = "",
 ) -> list[str]:
     """Say what was found once this release gives nothing away; all sentences on it, for the report.
 
     same : which fields are the same; requirement : what is asked of classes beside k; of_persons : whether somebody has
-    several of the records of this release
+    several of the records of this release; apart : `of_some_people`
     """
     of_persons = of_persons or any(release.of_persons for release in same.releases)
     beside_counts = any(release.counts_from is not None for release in same.releases)
-    warnings = [*([counts_rows(k)] if of_persons else []), *_warnings(findings, k, requirement, beside_counts)]
-    sure = not (same.warnings or _undecided(findings) or of_persons)
+    warnings = [
+        *([counts_rows(k)] if of_persons else []),
+        *([apart] if apart else []),
+        *_warnings(findings, k, requirement, beside_counts),
+    ]
+    sure = not (same.warnings or _undecided(findings) or of_persons or apart)
     result = _result(same, findings, n_earlier, k) if sure else _unsure(n_earlier)
     log.warn(*warnings)
     (log.info if sure else log.warn)(result)
     return [*same.said, *same.warnings, *warnings, result]
+
+
+def of_some_people(releases: Sequence[Published], updated: Collection[int] = ()) -> str:
+    """What is said where releases that are taken to be of the same people are not known to be: some of them left rows
+    out by FILTER. Empty for none.
+
+    updated : the positions of those that are known to be of other people
+    """
+    kept = [release for at, release in enumerate(releases) if at not in updated]
+    some = [release.title for release in kept if release.of_some]
+    if len(kept) < 2 or not some:
+        return ""
+    return tr(
+        "FILTER left rows out of {releases}, and all releases are taken to be of the same people: what follows from a "
+        "release of some people beside one of all is not looked at.",
+        releases=all_of(some),
+    )
 
 
 def counts_rows(k: int) -> str:

@@ -23,7 +23,7 @@ from ..progress import Progress, silent
 from ..records.table import RecordTable
 from ..ties import FIXED, ties_of
 from .comparable import refuse_data_dependent_groups, related
-from .concluding import concluded
+from .concluding import concluded, of_some_people
 from .examining import Examined, examine
 from .repair import Repaired, on_earlier_regions, repair
 
@@ -39,7 +39,8 @@ class Earlier:
     what it is; tables, rules : what coarser values are, by quasi-identifier; warning : what is said of a register that
     knows no release; broken : what is said of a register that somebody changed by hand; updated : the positions of
     those that the new release carries on, which are of other people; entries : of each release its number in the
-    register and when it was added, None where that is not known
+    register and when it was added, None where that is not known; of_some :
+    whether the new release is of some of the people only, as FILTER left rows out
     """
 
     releases: Sequence[Published]
@@ -51,6 +52,7 @@ class Earlier:
     broken: str = ""
     updated: Sequence[int] = ()
     entries: Sequence[tuple[int, str]] | None = None
+    of_some: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +95,7 @@ def held_against_earlier(
     of_persons = requirement.has_several(plan.profile.n_records)
     compared = rows if earlier.updated else None
     published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened, compared)
-    published = replace(as_series(published, plan, requirement.series), of_persons=of_persons)
+    published = replace(as_series(published, plan, requirement.series), of_persons=of_persons, of_some=earlier.of_some)
     if not earlier.releases:
         log.warn(earlier.warning)
         return HeldAgainst(plan, with_rows(published, plan, rows), (earlier.warning,))
@@ -125,9 +127,11 @@ def held_against_earlier(
             updated=earlier.updated,
             rows=compared,
         )
-        plan, published, findings = done.plan, replace(done.published, of_persons=of_persons), done.after
+        told = replace(done.published, of_persons=of_persons, of_some=earlier.of_some)
+        plan, published, findings = done.plan, told, done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
-    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, of_persons, log)
+    apart = of_some_people(same.matched.releases, earlier.updated)
+    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, of_persons, log, apart)
     return HeldAgainst(plan, with_rows(published, plan, rows), tuple(notes), findings.families)
 
 

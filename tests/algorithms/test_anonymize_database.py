@@ -200,12 +200,30 @@ def test_pages_folder_and_register_are_those_of_the_form_over_layers(in_one, ano
     assert not (tmp_path / "again.parquet").exists()
 
 
-def test_a_filter_beside_earlier_releases_is_warned_of(in_one, tmp_path):
-    """The register has no filter of a release: two releases of the same women need not be of the same people."""
-    given = {"FILTER": ["sex", "=", "F"], "REGISTER": str(tmp_path / "r.gpkg")}
-    logs = [in_one(DESTINATION=str(tmp_path / f"{turn}.parquet"), **given).log for turn in (1, 2)]
-    warned = [any("FILTER leaves rows out" in line for line in log) for log in logs]
-    assert warned == [False, True]
+@pytest.mark.parametrize("filtered", [True, False])
+def test_a_filter_beside_earlier_releases_is_warned_of(run, in_one, tmp_path, filtered):
+    """Two releases of the same women need not be of the same people: nobody can say what they tell together."""
+    register, report = tmp_path / "r.gpkg", tmp_path / "report.html"
+    given = {"FILTER": ["sex", "=", "F"]} if filtered else {}
+    logs = [
+        in_one(
+            DESTINATION=str(tmp_path / f"{turn}.parquet"),
+            REGISTER=str(register),
+            REPORT=str(report),
+            **given,
+        ).log
+        for turn in (1, 2)
+    ]
+    warned = [any("FILTER left rows out of" in line for line in log) for log in logs]
+    assert warned == [False, filtered]
+    said = logs[1], report.read_text(encoding="utf-8").splitlines()
+    for sentences in said:
+        text = " ".join(sentences)
+        assert ("FILTER left rows out of" in text) == filtered
+        assert ("nobody can say" in text) == filtered
+        assert ("was found to follow" in text) != filtered
+    checked = run("checkreleases", REGISTER=str(register), K=2)
+    assert any("FILTER left rows out of" in line for line in checked.log) == filtered
 
 
 @pytest.mark.slow

@@ -110,6 +110,22 @@ def test_a_folder_is_released_as_a_folder_by_a_driver(spark, folder, tmp_path):
         assert places == sorted(places)
 
 
+@pytest.mark.parametrize("way", ["driver", "connect"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_release_that_shows_no_row_is_a_folder_without_rows(spark, folder, tmp_path, way, nested):
+    with open_engine(getattr(spark, way), str(folder)) as engine:
+        matched = match_in_place(count_in_place(engine, FIELDS), areas(), k=900)
+        levels = two_levels()
+        plan = (
+            nest(areas(), matched.profile, levels, 900)
+            if nested
+            else suppress(matched.profile, one_level().crosswalks[0], 900)
+        )
+        done = release_in_place(matched, plan, str(tmp_path / "released"), nested)
+    assert not plan.n_released and pq.read_table(done.place).num_rows == 0
+    assert left(tmp_path) == ["released"]
+
+
 def test_the_area_in_some_rows_is_refused(spark, tmp_path):
     (place := tmp_path / "coded").mkdir()
     cases.write_parquet(cases.with_codes(people()), place / "0.parquet")

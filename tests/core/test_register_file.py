@@ -170,3 +170,17 @@ def test_a_release_held_against_others_than_are_in_the_register_is_refused(tmp_p
     with pytest.raises(InputError, match="another run has added a release"):
         add_release(register, mine)
     assert [row.release for row in releases_in(register)] == [2, 3, 4]
+
+
+@pytest.mark.parametrize("filtered", [(True, True), (True, False), (False, True), (False, False)])
+def test_a_register_knows_of_which_release_a_filter_left_rows_out(tmp_path, filtered):
+    areas, records, crosswalk = hamlet()
+    register, levels, notes = tmp_path / "register.gpkg", Levels((crosswalk,)), ""
+    for of_some in filtered:
+        earlier = replace(earlier_releases(register), of_some=of_some)
+        account = anonymise(areas, records, levels, Ask(k=2, earlier=earlier))
+        add_release(register, account)
+        notes = " ".join(account.notes)
+    assert [release.of_some for release in read_register(register)] == list(filtered)
+    assert ("FILTER left rows out of" in notes) == any(filtered) != ("was found to follow" in notes)
+    assert ("release 1" in notes, "this release" in notes) == filtered or not any(filtered)

@@ -1,5 +1,5 @@
 """What is said of a release in a register: for whom it was, for which purpose, which series it belongs to, which
-release it carries on, and which linked tables were released with the persons."""
+release it carries on, which linked tables were released with the persons, and whether it is of some people only."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ SERIES, RECIPIENT, PURPOSE = "series", "recipient", "purpose"
 UPDATES, UPDATE = "updates", "update"  # the number of the release that it carries on; what it is beside that
 SAME_IN_ALL = as_data("the same in all")  # which quasi-identifier is the period, where classes are the same in all
 LINKED = as_data("linked tables")  # the names of those that were released with the persons
+OF_SOME = as_data("of some people")  # whether FILTER left rows out, where it did
 ADD = "INSERT INTO vbas_told (release, what, text) VALUES (?, ?, ?)"
 TAKE_OUT = ("DELETE FROM vbas_told WHERE release = ?",)
 OF_RELEASE = "SELECT what, text FROM vbas_told WHERE release = ?"

@@ -47,7 +47,7 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
-from .particulars import LINKED, SAME_IN_ALL, UPDATE, UPDATES, note, particulars_of, taking_particulars_out
+from .particulars import LINKED, OF_SOME, SAME_IN_ALL, UPDATE, UPDATES, note, particulars_of, taking_particulars_out
 
 READ = {
     RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -68,6 +68,7 @@ ADD = {
 
 NUMBER_AT = "SELECT release FROM vbas_releases ORDER BY release LIMIT 1 OFFSET ?"
 NOTHING: Mapping[str, str] = {}
+YES = "yes"
 
 
 def read_register(path: Path) -> list[Published]:
@@ -233,7 +234,13 @@ def new_entry(
         note(
             connection,
             number,
-            {**particulars, **carries_on, **_same_in_all(release), LINKED: ", ".join(release.linked)},
+            {
+                **particulars,
+                **carries_on,
+                **_same_in_all(release),
+                LINKED: ", ".join(release.linked),
+                OF_SOME: YES if release.of_some else "",
+            },
         )
         link = append(connection, ADDED, number, now(), by, released)
         links.append(link)
@@ -352,6 +359,7 @@ def _release(
             (positions.get(particulars[UPDATES], -1), particulars.get(UPDATE, "")) if UPDATES in particulars else None
         )
         release = replace(release, of_persons=bool(of_persons), in_zones=bool(in_zones), linked=linked)
+        release = replace(release, of_some=OF_SOME in particulars)
         release = replace(release, coarsened=levels, updates=updates)
         if SAME_IN_ALL in particulars:
             release = in_all_periods(release, release.quasi_identifiers[int(particulars[SAME_IN_ALL])])
