@@ -267,9 +267,12 @@ class DuckDb:
         whole = kind.endswith(("INT", "INTEGER")) and kind not in WIDE
         if whole or (kind.startswith(PLAIN) and not kind.endswith("]")):
             return column
-        if kind in ("FLOAT", "DOUBLE"):  # NaN is no value; adding 0 makes -0 the 0 that it equals
+        if kind in ("FLOAT", "DOUBLE"):
+            # NaN is no value; adding 0 makes -0 the 0 that it equals. Asked whether a number is NaN, DuckDB 2.0 says no
+            # where the least and the most of a Parquet file, which leave NaN out, are numbers.
             number = sge.Add(this=column, expression=sge.Literal.number("0.0"))
-            return sge.Case(ifs=[sge.If(this=sg.func("isnan", column), true=sge.Null())], default=number)
+            is_number = sg.or_(sg.func("isfinite", column), sg.func("isinf", column))
+            return sge.Case(ifs=[sge.If(this=is_number, true=number)])
         text = column if kind == "VARCHAR" else sge.Cast(this=column, to=sge.DataType.build("VARCHAR"))
         if not self._is_database:
             return text

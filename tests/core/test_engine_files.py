@@ -193,6 +193,18 @@ def test_numbers_and_missing_values_in_names_of_folders(tmp_path):
         counted(tmp_path, RecordFields("area", ("sex",)))
 
 
+@pytest.mark.parametrize("kind", ["float", "double"])
+@pytest.mark.parametrize("others", [[1.5, -0.0], [1.5], [float("inf"), -1.0], [None, 2.0], []])
+def test_what_is_no_number_is_missing_whatever_a_parquet_file_says_of_its_numbers(kind, others, tmp_path):
+    """The least and the most that it keeps of a field leave NaN out, with missing values beside it and without."""
+    numbers = [*others, float("nan")]
+    rows = {"area": ["a"] * len(numbers), "real": pa.array(numbers, {"float": pa.float32()}.get(kind, pa.float64()))}
+    pq.write_table(pa.table(rows), tmp_path / "people.parquet")
+    found = counted(tmp_path / "people.parquet", RecordFields("area", ("real",)))
+    wanted = Counter(("a", None if number is None or np.isnan(number) else number + 0.0) for number in numbers)
+    assert found == wanted
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_name_with_brackets_is_that_file_and_no_other(ending, tmp_path):
     for name, rows in (("people[1]", ROWS), ("people1", HALVES[0])):
