@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from scipy import sparse
 
 from vbas.core.areas import make_areas
@@ -22,6 +23,7 @@ from vbas.core.disclosure.row_values import _n_rare, row_values_in
 from vbas.core.disclosure.undecided import rows_of
 from vbas.core.disclosure.values import KeptValues, Values, _text
 from vbas.core.disclosure.zone_tables import Parts, Zones, _Open
+from vbas.core.errors import InputError
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import shares_of
 
@@ -204,6 +206,16 @@ def test_without_programs_nothing_of_two_releases_alike_is_open():
 def test_texts_of_quotes_stay_apart_from_an_empty_one_and_from_each_other():
     quotes = ["'" * n for n in range(9)]
     assert len({_text(text) for text in quotes}) == len(quotes)
+
+
+def test_releases_of_other_places_are_not_held_against_each_other():
+    profile, crosswalk = profile_over(np.array([[4], [4]]), [("F",)], ("sex",)), Crosswalk(np.arange(2), 2)
+    releases = [
+        publish(suppress(profile, crosswalk, 4), make_areas(list(names), [(0.0, 0.0), (9.0, 0.0)]), names)
+        for names in ("ab", "cd")
+    ]
+    with pytest.raises(InputError, match="no area in common"):
+        find_disclosed(releases)
 
 
 @for_each_seed(20)

@@ -211,6 +211,8 @@ def test_margins_are_read_as_sets_of_quasi_identifiers():
     assert parse_margins(" ", ["age"]) == []
     with pytest.raises(InputError, match="names “home”"):
         parse_margins("age;home", ["age"])
+    with pytest.raises(InputError, match="names no quasi-identifier"):
+        parse_margins(";, ;", ["age"])
 
 
 @pytest.mark.parametrize("several", [False, True])
