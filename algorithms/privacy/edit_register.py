@@ -15,7 +15,15 @@ from ...core.language import as_data, plural, tr
 from ...core.plain_text import in_one_line
 from ...core.publish.register.chain import Chain, broken_chain, chain_of
 from ...core.publish.register.entry import NAMED, Entry
-from ...core.publish.register.listing import Listed, approving, detail_of, naming, releases_in, taking_out
+from ...core.publish.register.listing import (
+    Listed,
+    approving,
+    changed_listing,
+    detail_of,
+    naming,
+    releases_in,
+    taking_out,
+)
 from ...core.publish.register.masked_points import ReleasedPoints, maskings_in, taking_points_out
 from ...core.publish.register.published_releases import read_register
 from ...core.tables.privacy import CONTENTS, DETAIL
@@ -154,17 +162,15 @@ class EditRegister(VbasAlgorithm):
                 for row in releases
             ]
         if form.given("RENAME"):
-            releases = [
-                replace(row, title=in_one_line(form.text("NAME"))) if row.release == number else row for row in releases
-            ]
+            releases = changed_listing(releases, number, in_one_line(form.text("NAME")))
         if form.given("REMOVE"):
-            releases = [row for row in releases if row.release != number]
+            releases = changed_listing(releases, number)
         if form.given("REMOVE_POINTS"):
             points = [of_masking for of_masking in points if of_masking.number != number]
         listed = _of_series(form, releases)
         form.outputs.add("CONTENTS", filled(CONTENTS, of_rows(CONTENTS, listed)))
         if form.outputs.wanted("DETAIL"):
-            form.outputs.add("DETAIL", _detail(form, path, [row.release for row in listed]))
+            form.outputs.add("DETAIL", _detail(form, path, listed))
         form.info(*map(_sentence, listed), *map(_sentence_of_points, points))
         return {
             "N_RELEASES": len(listed),
@@ -219,11 +225,10 @@ def _of_series(form: Form, releases: Sequence[Listed]) -> list[Listed]:
     return listed
 
 
-def _detail(form: Form, path: Path, wanted: Sequence[int]) -> Table:
+def _detail(form: Form, path: Path, listed: Sequence[Listed]) -> Table:
     """DETAIL: polygons where REGIONS is given, else a table."""
-    rows = releases_in(path)
-    numbers, carries_on = [row.release for row in rows], {row.release: row.updates for row in rows}
-    releases = [(release, number) for release, number in zip(read_register(path), numbers) if number in wanted]
+    numbers, carries_on = [row.release for row in releases_in(path)], {row.release: row.updates for row in listed}
+    releases = [(release, number) for release, number in zip(read_register(path), numbers) if number in carries_on]
     layer = areas_of(form.job) if form.given("REGIONS") else None
     identifiers = None if layer is None else layer.areas.identifiers
     detail = detail_of([release for release, _ in releases], [number for _, number in releases], identifiers)

@@ -170,9 +170,10 @@ def _refuse_other_areas(earlier: Sequence[Published], profile: Profile, areas: A
 
 
 def _named(register: Path, entry: str) -> int:
-    """The position of a release that is named by its number, or by its title."""
+    """The position of a release that is named by its number or, where none has it, by its title."""
     listed = releases_in(register)
-    positions = [at for at, release in enumerate(listed) if entry in (str(release.release), release.title)]
+    positions = [at for at, release in enumerate(listed) if entry == str(release.release)]
+    positions = positions or [at for at, release in enumerate(listed) if entry == release.title]
     if len(positions) == 1:
         return positions[0]
     raise InputError(

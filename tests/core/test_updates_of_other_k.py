@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from vbas import anonymize, update_release
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import Published
 from vbas.core.levels import Levels
+from vbas.core.log import QUIET
+from vbas.core.publish.register.listing import Listed, changed_listing, naming
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
@@ -56,3 +60,36 @@ def test_an_update_has_the_largest_k_of_all_releases_of_its_geography(first):
     assert any(note.startswith("K is 2, and release 2 was made with 5:") for note in account.notes)
     alone = anonymise(AREAS, town(3, 24), LEVELS, Ask(2, earlier=Earlier([first]), update=Update(0)))
     assert alone.ask.k == 2 and not any(note.startswith("K is 2") for note in alone.notes)
+
+
+def test_a_number_names_the_release_of_that_number_whatever_others_are_called(tmp_path: Path) -> None:
+    """The first release is called “2”: ENTRY 2 is the second one, and “first” none that has a number."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    people = {"area": ["a", "b"] * 20, "sex": ["F", "M"] * 20}
+    register = tmp_path / "register.gpkg"
+    for k in (2, 3):
+        first = anonymize(
+            areas, people, area="area", quasi_identifiers="sex", k=k, n_sites=1, register=register, log=QUIET
+        )
+        first.write(tmp_path / str(k))
+
+    def carried_on(entry: str) -> int:
+        done = update_release(
+            areas, people, area="area", quasi_identifiers="sex", k=5, register=register, entry=entry, log=QUIET
+        )
+        assert done.account.ask.update is not None
+        return done.account.ask.update.entry
+
+    naming(register, 1, "2").put()
+    assert [carried_on(entry) for entry in ("1", "2")] == [0, 1]
+    naming(register, 1, "first").put()
+    assert carried_on("first") == 0
+
+
+def test_the_list_says_at_once_what_became_of_a_release_that_another_carries_on() -> None:
+    first = Listed(1, "release 1", "2026-03-01T10:00:00", 5, "sex", 1, 2, 20, "")
+    rows = [first, replace(first, release=2, updates="1: release 1 (2026-03-01)"), replace(first, release=12)]
+    called = changed_listing(rows, 1, "March")
+    assert [(row.title, row.updates) for row in called[:2]] == [("March", ""), ("release 1", "1: March (2026-03-01)")]
+    taken = changed_listing(rows, 1)
+    assert [(row.release, row.updates) for row in taken] == [(2, "1 (taken out)"), (12, "")]

@@ -6,7 +6,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +94,21 @@ def _named(number: str, named: Mapping[int, tuple[str, str]]) -> str:
     if not title:
         return as_data("{number} (taken out)", number=number)
     return f"{number}: {title} ({str(time)[:10]})"
+
+
+def changed_listing(rows: Sequence[Listed], release: int, name: str = "") -> list[Listed]:
+    """The list of a register as it will be once a release is called `name` or, where that is empty, is taken out."""
+    time = next(row.time for row in rows if row.release == release)
+    named = {release: (name, time)} if name else {}
+    changed = []
+    for row in rows:
+        if row.release == release:
+            changed += [replace(row, title=name)] if name else []
+        elif row.updates.startswith(f"{release}: "):
+            changed.append(replace(row, updates=_named(str(release), named)))
+        else:
+            changed.append(row)
+    return changed
 
 
 def approving(path: Path, release: int, by: str) -> Entry:
