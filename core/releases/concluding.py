@@ -22,11 +22,13 @@ def concluded(
     of_persons: bool = False,
     log: Log = QUIET,
     apart: str = "",
+    as_it_was: bool = True,
 ) -> list[str]:
     """Say what was found once this release gives nothing away; all sentences on it, for the report.
 
     same : which fields are the same; requirement : what is asked of classes beside k; of_persons : whether somebody has
-    several of the records of this release; apart : `of_some_people`
+    several of the records of this release; apart : `of_some_people`; as_it_was : whether the register is
+    what its chain says
     """
     of_persons = of_persons or any(release.of_persons for release in same.releases)
     beside_counts = any(release.counts_from is not None for release in same.releases)
@@ -35,7 +37,7 @@ def concluded(
         *([apart] if apart else []),
         *_warnings(findings, k, requirement, beside_counts),
     ]
-    sure = not (same.warnings or _undecided(findings) or of_persons or apart)
+    sure = not (same.warnings or _undecided(findings) or of_persons or apart or not as_it_was)
     result = _result(same, findings, n_earlier, k) if sure else _unsure(n_earlier)
     log.warn(*warnings)
     (log.info if sure else log.warn)(result)

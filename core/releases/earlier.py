@@ -131,7 +131,8 @@ def held_against_earlier(
         plan, published, findings = done.plan, told, done.after
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
     apart = of_some_people(same.matched.releases, earlier.updated)
-    notes = concluded(same.matched, findings, len(earlier.releases), plan.k, requirement, of_persons, log, apart)
+    n_earlier, as_it_was = len(earlier.releases), not earlier.broken
+    notes = concluded(same.matched, findings, n_earlier, plan.k, requirement, of_persons, log, apart, as_it_was)
     return HeldAgainst(plan, with_rows(published, plan, rows), tuple(notes), findings.families)
 
 

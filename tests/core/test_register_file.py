@@ -184,3 +184,18 @@ def test_a_register_knows_of_which_release_a_filter_left_rows_out(tmp_path, filt
     assert [release.of_some for release in read_register(register)] == list(filtered)
     assert ("FILTER left rows out of" in notes) == any(filtered) != ("was found to follow" in notes)
     assert ("release 1" in notes, "this release" in notes) == filtered or not any(filtered)
+
+
+def test_beside_a_register_that_was_changed_by_hand_nothing_is_said_to_be_sure(tmp_path):
+    areas, records, crosswalk = hamlet()
+    register, levels = tmp_path / "register.gpkg", Levels((crosswalk,))
+
+    def notes() -> str:
+        return " ".join(anonymise(areas, records, levels, Ask(k=2, earlier=earlier_releases(register))).notes)
+
+    add_release(register, anonymise(areas, records, levels, Ask(k=2, earlier=earlier_releases(register))))
+    assert "was found to follow" in notes()
+    with closing(sqlite3.connect(register)) as connection:
+        connection.execute("UPDATE vbas_releases SET time = 'another'")
+        connection.commit()
+    assert "was found to follow" not in notes() and "nobody can say" in notes()
