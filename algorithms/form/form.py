@@ -38,6 +38,11 @@ class FormJob(Job):
         super().__init__(values, named, table, log, progress, inputs.rule_files())
         object.__setattr__(self, "layers", layers)
 
+    def reads_in_part(self, table: str) -> bool:
+        """See `Job`."""
+        source = None if self.layers is None else self.layers.optional_source(table)
+        return source is not None and source.is_in_part
+
 
 def value_of(inputs: Inputs, definition: QgsProcessingParameterDefinition, is_given: bool) -> object:
     """A parameter as a plain value: words, numbers, names of fields; None of what is a layer."""

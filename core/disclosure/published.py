@@ -44,7 +44,7 @@ class Published:
     period : of a release whose classes are the same in all periods the quasi-identifier that says which; empty for
     others: see `in_series`
     linked : the names of the linked tables that were released with the persons, none where there were none
-    of_some : whether it is known to be of some of the people only, as FILTER left rows out
+    of_some : whether it is known to be of some of the people only, as rows were left out
     rows : what rows show together in all fields beside quasi-identifiers (`row_values`); None where that is not known,
     or is what `sensitive` tells
     """

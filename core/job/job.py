@@ -106,6 +106,10 @@ class Job:
         columns = read.columns(own)
         return {name: columns[field] for name, field in zip(names, own)}
 
+    def reads_in_part(self, table: str) -> bool:
+        """Whether rows of a table are left out: it is selected from, or filtered where it comes from."""
+        return False
+
     def values_in(self, table: str, name: str) -> list[object]:
         """The values of one field, in the order of the table. Raises InputError for a field that there is not."""
         read = self.table(table)

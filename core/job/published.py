@@ -72,8 +72,9 @@ def earlier_of(job: Job, table: RecordTable) -> Earlier:
 
 
 def is_of_some(job: Job) -> bool:
-    """Whether FILTER leaves rows out."""
-    return job.has("FILTER") and job.given("FILTER")
+    """Whether FILTER leaves rows out, or the records are read in part."""
+    filtered = job.has("FILTER") and job.given("FILTER")
+    return filtered or (job.has("RECORDS") and job.reads_in_part("RECORDS"))
 
 
 def answers_in(job: Job) -> list[tuple[str, str]]:

@@ -45,8 +45,8 @@ def concluded(
 
 
 def of_some_people(releases: Sequence[Published], updated: Collection[int] = ()) -> str:
-    """What is said where releases that are taken to be of the same people are not known to be: some of them left rows
-    out by FILTER. Empty for none.
+    """What is said where releases that are taken to be of the same people are not known to be: rows were left
+    out of some of them. Empty for none.
 
     updated : the positions of those that are known to be of other people
     """
@@ -55,8 +55,8 @@ def of_some_people(releases: Sequence[Published], updated: Collection[int] = ())
     if len(kept) < 2 or not some:
         return ""
     return tr(
-        "FILTER left rows out of {releases}, and all releases are taken to be of the same people: what follows from a "
-        "release of some people beside one of all is not looked at.",
+        "Rows were left out of {releases}, by FILTER, a filter of the layer or a selection, and all releases are taken "
+        "to be of the same people: what follows from a release of some people beside one of all is not looked at.",
         releases=all_of(some),
     )
 

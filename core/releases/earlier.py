@@ -40,7 +40,7 @@ class Earlier:
     knows no release; broken : what is said of a register that somebody changed by hand; updated : the positions of
     those that the new release carries on, which are of other people; entries : of each release its number in the
     register and when it was added, None where that is not known; of_some :
-    whether the new release is of some of the people only, as FILTER left rows out
+    whether the new release is of some of the people only, as rows were left out
     """
 
     releases: Sequence[Published]
@@ -127,8 +127,8 @@ def held_against_earlier(
             updated=earlier.updated,
             rows=compared,
         )
-        told = replace(done.published, of_persons=of_persons, of_some=earlier.of_some)
-        plan, published, findings = done.plan, told, done.after
+        plan, findings = done.plan, done.after
+        published = replace(done.published, of_persons=of_persons, of_some=earlier.of_some)
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
     apart = of_some_people(same.matched.releases, earlier.updated)
     n_earlier, as_it_was = len(earlier.releases), not earlier.broken

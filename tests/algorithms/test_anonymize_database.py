@@ -214,16 +214,16 @@ def test_a_filter_beside_earlier_releases_is_warned_of(run, in_one, tmp_path, fi
         ).log
         for turn in (1, 2)
     ]
-    warned = [any("FILTER left rows out of" in line for line in log) for log in logs]
+    warned = [any("Rows were left out of" in line for line in log) for log in logs]
     assert warned == [False, filtered]
     said = logs[1], report.read_text(encoding="utf-8").splitlines()
     for sentences in said:
         text = " ".join(sentences)
-        assert ("FILTER left rows out of" in text) == filtered
+        assert ("Rows were left out of" in text) == filtered
         assert ("nobody can say" in text) == filtered
         assert ("was found to follow" in text) != filtered
     checked = run("checkreleases", REGISTER=str(register), K=2)
-    assert any("FILTER left rows out of" in line for line in checked.log) == filtered
+    assert any("Rows were left out of" in line for line in checked.log) == filtered
 
 
 @pytest.mark.slow

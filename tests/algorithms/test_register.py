@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from osgeo import ogr
-from qgis.core import QgsProcessingException
+from qgis.core import QgsProcessingException, QgsProcessingFeatureSourceDefinition, QgsProject
 
 from vbas.algorithms.layers.delivery import outputs
 from vbas.core.errors import VbasError
@@ -62,6 +62,27 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     assert n == 3 and least >= 5
     outcome = run("checkreleases", REGISTER=register, PINNED="memory:")
     assert outcome.results["N_PINNED"] == outcome.results["N_UNDECIDED"] == 0
+
+
+@pytest.mark.parametrize("how", ["filter", "selection"])
+def test_what_a_layer_leaves_out_is_kept_beside_a_register(anonymize, run, grid, tmp_path, how):
+    """A filter that somebody set on the layer says as little in the form as a selection."""
+    register, records = str(tmp_path / "register.gpkg"), grid[1].clone()
+    women = "\"sex\" = 'F'"
+    if how == "filter":
+        assert records.setSubsetString(women)
+    else:
+        records.selectByExpression(women)
+    QgsProject.instance().addMapLayer(records)
+    try:
+        only = QgsProcessingFeatureSourceDefinition(records.id(), selectedFeaturesOnly=how == "selection")
+        anonymize(N_SITES=9, REGISTER=register, RECORDS=only)
+    finally:
+        QgsProject.instance().removeMapLayer(records.id())
+    says = "Rows were left out of release 1, by FILTER, a filter of the layer or a selection"
+    done = anonymize(N_SITES=9, REGISTER=register, QUASI_IDENTIFIERS=["sex"], REGISTER_ACTION="repair")
+    checked = run("checkreleases", REGISTER=register, PINNED="memory:")
+    assert all(any(says in line for line in of.log) for of in (done, checked))
 
 
 def test_a_new_register_is_a_geopackage_as_gdal_makes_it(tmp_path):

@@ -182,7 +182,7 @@ def test_a_register_knows_of_which_release_a_filter_left_rows_out(tmp_path, filt
         add_release(register, account)
         notes = " ".join(account.notes)
     assert [release.of_some for release in read_register(register)] == list(filtered)
-    assert ("FILTER left rows out of" in notes) == any(filtered) != ("was found to follow" in notes)
+    assert ("Rows were left out of" in notes) == any(filtered) != ("was found to follow" in notes)
     assert ("release 1" in notes, "this release" in notes) == filtered or not any(filtered)
 
 

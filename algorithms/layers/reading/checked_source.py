@@ -58,6 +58,11 @@ class CheckedSource:
         )
 
     @property
+    def is_in_part(self) -> bool:
+        """Whether rows are left out: by what the parameter takes, or by a filter of the layer."""
+        return self.is_restricted or (self.layer is not None and bool(self.layer.subsetString()))
+
+    @property
     def unsaved_or_filtered(self) -> list[str]:
         """Sentences on what the layer leaves out or adds that nobody chose in the form."""
         return unsaved_or_filtered(self.name, self.layer)

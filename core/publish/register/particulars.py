@@ -16,7 +16,7 @@ SERIES, RECIPIENT, PURPOSE = "series", "recipient", "purpose"
 UPDATES, UPDATE = "updates", "update"  # the number of the release that it carries on; what it is beside that
 SAME_IN_ALL = as_data("the same in all")  # which quasi-identifier is the period, where classes are the same in all
 LINKED = as_data("linked tables")  # the names of those that were released with the persons
-OF_SOME = as_data("of some people")  # whether FILTER left rows out, where it did
+OF_SOME = as_data("of some people")  # whether rows were left out, where they were
 ADD = "INSERT INTO vbas_told (release, what, text) VALUES (?, ?, ?)"
 TAKE_OUT = ("DELETE FROM vbas_told WHERE release = ?",)
 OF_RELEASE = "SELECT what, text FROM vbas_told WHERE release = ?"
