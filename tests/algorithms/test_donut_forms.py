@@ -438,7 +438,7 @@ def test_finer_areas_give_the_heterogeneity(audit, tmp_path):
     [
         ({"K_MIN": "five"}, "K_MIN is “five”"),
         ({"K_INNER": "0,5"}, "K_INNER is “0,5”"),
-        ({"HOUSEHOLD_COUNT": "diagnosis"}, "“diagnosis” is not a number"),
+        ({"HOUSEHOLD_COUNT": "diagnosis"}, "“diagnosis” holds what is no number"),
         ({"K_OUTER": "ten"}, "K_OUTER is “ten”"),
         ({"K_OUTER": "10,15"}, "K_OUTER has no number above K_INNER = 15"),
     ],
