@@ -19,6 +19,11 @@ from .scientific import spatial
 MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums over a million places are still exact
 
 
+def without_zeros_of(code: str) -> str:
+    """A code without its leading zeros, which tables lose where they take it for a number; zeros alone stay."""
+    return code.lstrip("0") or code
+
+
 @dataclass(frozen=True, eq=False)
 class Areas:
     """The n areas, in the order of the layer they came from.
@@ -57,11 +62,11 @@ class Areas:
         several."""
         without_zeros: dict[str, int] = {}
         for identifier, position in self._positions.items():
-            bare = identifier.lstrip("0")
-            without_zeros[bare] = -1 if bare in without_zeros or not bare else position
+            bare = without_zeros_of(identifier)
+            without_zeros[bare] = -1 if bare in without_zeros else position
         codes = self.codes_of(values)
         lost = np.flatnonzero(codes < 0)
-        bare_values = ("" if value is None else value.lstrip("0") for value in values[lost].tolist())
+        bare_values = (value and without_zeros_of(value) for value in values[lost].tolist())
         codes[lost] = np.fromiter((without_zeros.get(value, -1) for value in bare_values), np.int64, len(lost))
         return codes
 

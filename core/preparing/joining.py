@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..areas import identifier_text
+from ..areas import identifier_text, without_zeros_of
 from ..records.columns import Column
 from .usual_names import AREA_IDS, ROW_NUMBERS
 
@@ -71,12 +71,12 @@ def _keys(column: Column) -> set[str]:
     texts = {identifier_text(value) for value in column.categories.tolist()}
     if None in texts or len(texts) < len(column):
         return set()
-    return {_bare(text) for text in texts if text is not None}
+    return {without_zeros_of(text) for text in texts if text is not None}
 
 
 def _joins(name: str, column: Column, keys: Mapping[str, set[str]]) -> list[Join]:
     read = [identifier_text(value) for value in column.categories.tolist()]
-    texts = [None if text is None else _bare(text) for text in read]
+    texts = [None if text is None else without_zeros_of(text) for text in read]
     held = np.bincount(column.codes, minlength=len(texts))
     joins = []
     for key, there in keys.items():
@@ -85,10 +85,6 @@ def _joins(name: str, column: Column, keys: Mapping[str, set[str]]) -> list[Join
         distinct = len({*texts} & there)
         joins.append(Join(key, name, float(held[known].sum()) / max(len(column), 1), usual, distinct))
     return joins
-
-
-def _bare(text: str) -> str:
-    return text.lstrip("0") or text
 
 
 def _numbers_rows(name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Union
 import numpy as np
 
 from .. import counted
-from ..areas import Areas, identifier_text
+from ..areas import Areas, identifier_text, without_zeros_of
 from ..disclosure.count_tables import MANY, NONE, CountTable
 from ..errors import InputError, first_values
 from ..generalising.rules import HierarchyRule
@@ -129,8 +129,8 @@ def _zones(rows: CountRows, areas: Areas) -> tuple[np.ndarray, np.ndarray, int]:
     own, texts = _units(rows, areas)
     known = {text: NONE for text in own if text is not None}
     used = sorted(known.keys() & set(texts))
-    without_zeros = {text.lstrip("0") for text in known}
-    lost = {text for text in texts if text is not None and text not in known and text.lstrip("0") in without_zeros}
+    without_rows = {without_zeros_of(text) for text in known.keys() - set(used)}
+    lost = {text for text in texts if text and text not in known and without_zeros_of(text) in without_rows}
     if lost:
         raise InputError(
             tr(
