@@ -39,11 +39,19 @@ def main():
             print(f"case {number} ({case.algorithm}): {one}", flush=True)
         if number % 1_000 == 0 and not alone:
             print(f"up to {number}", flush=True)
+        if asked_to_stop:
+            raise KeyboardInterrupt
 
-    def interrupt(*_):
-        raise KeyboardInterrupt
+    # An exception in what QGIS calls back (the name of a form, its fields) would be the end of the process: the case at
+    # hand is run to its end, unless there is a second signal.
+    asked_to_stop = []
 
-    signal.signal(signal.SIGTERM, interrupt)
+    def stop(number, _):
+        asked_to_stop.append(number)
+        signal.signal(number, signal.default_int_handler)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
     kept = Kept(asked.resume, asked.seed, asked.only) if asked.resume and not alone else None
     now = numbers if kept is None else numbers[: max(kept.next - asked.first, 0) + IN_ONE_PROCESS]
     tally = run_cases(asked.seed, now, tell, asked.only, kept)

@@ -118,11 +118,22 @@ def test_who_interrupts_it_has_what_was_found_so_far(run, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
-def test_a_polite_kill_ends_it(tmp_path):
-    """Each run takes the signal for itself, and the next one began."""
+@pytest.mark.parametrize("begun", [False, True], ids=["anywhere", "where QGIS asks a form for its name"])
+def test_a_polite_kill_ends_it(tmp_path, begun):
+    """Each run takes the signal for itself, and the next one began; where QGIS calls Python, raising is an abort."""
     kept = tmp_path / "kept.json"
     words = ["--cases", "1000000", "--seed", "today", "--resume", str(kept)]
-    code = "import sys; from vbas.tests.fuzz.__main__ import main; main()"
+    code = "from vbas.tests.fuzz.__main__ import main; main()"
+    if begun:
+        code = (
+            "import os, signal; from pathlib import Path; from vbas.algorithms.form.base import VbasAlgorithm as form\n"
+            "before = form.name\n"
+            "def name(self):\n"
+            f"    if Path({str(kept)!r}).exists() and signal.getsignal(15) is not signal.default_int_handler:\n"
+            "        os.kill(os.getpid(), 15)\n"
+            "    return before(self)\n"
+            "form.name = name\n"
+        ) + code
     running = subprocess.Popen(
         [sys.executable, "-c", code, *words],
         stdout=subprocess.PIPE,
@@ -133,7 +144,8 @@ def test_a_polite_kill_ends_it(tmp_path):
     while not kept.exists():
         assert running.poll() is None
         time.sleep(0.05)
-    running.terminate()
+    if not begun:
+        running.terminate()
     said, _ = running.communicate(timeout=300)
     assert running.returncode == 130 and "interrupted" in said
     assert f"{Kept(kept, 'today').next} cases" in said
