@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from qgis.core import QgsProcessingException, QgsProcessingFeedback, QgsProcessingMultiStepFeedback
 
 from ..core.anonymise import Account
 from ..core.configuration import RECOMMENDED
+from ..core.dataclass import dataclass
 from ..core.errors import Cancelled, VbasError
 from ..core.evaluation import (
     ByArea,

@@ -6,7 +6,7 @@ Everything begins with the parameters of the main algorithm, those that a run wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from qgis.core import QgsApplication, QgsMapLayer, QgsProcessingContext, QgsProcessingFeedback, QgsProject
@@ -17,6 +17,7 @@ from ..core.approach import choosing_sites
 from ..core.areas import Areas
 from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ..core.crosswalk import Crosswalk
+from ..core.dataclass import dataclass
 from ..core.errors import VbasError
 from ..core.evaluation import ByValue, Measures, RegionAudit, evaluate_by_value
 from ..core.job import configuring

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
 
 from ..core.aggregation import Aggregation
 from ..core.anonymise import Account
+from ..core.dataclass import dataclass
 from ..core.evaluation import Measures
 from ..core.job.conclusion import conclude
 from ..core.job.making import Made, with_costs

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from .areas import Areas
+from .dataclass import dataclass
 from .disclosure.certificate import Family
 from .disclosure.count_tables import published_table
 from .disclosure.published import Published

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Callable, Generic, TypeVar
 
+from .dataclass import dataclass
 from .language import tr
 
 Result = TypeVar("Result", covariant=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from . import counted
 from .adjacency import Adjacency
+from .dataclass import dataclass
 from .errors import Counted, InputError, first_values, refuse_where
 from .language import plural, tr
 from .plain_text import is_missing, plain_text

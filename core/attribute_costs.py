@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .crosswalk import Crosswalk
+from .dataclass import dataclass
 from .generalising import Hierarchy, entropy_given_up, generalise_profile, records_by_value
 from .language import tr
 from .profile import Profile

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from .configuration import AGGREGATION, LOCATION, NUMBER, Configuration
+from .dataclass import dataclass
 from .language import tr
 from .outcome import Outcome
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Union
 
 from . import aggregation, levels, site_location, site_number
@@ -12,6 +12,7 @@ from .aggregation import Aggregation, AggregationOptions
 from .approach import Approach, Result, choosing_sites, depending_on_attribute_counts, using_setting
 from .areas import Areas
 from .convergence import Convergence
+from .dataclass import dataclass
 from .language import as_data, plural, tr, written
 from .parameters import check_choice
 from .profile import Profile

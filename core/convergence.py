@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from .dataclass import dataclass
 
 MOST = 400  # steps that are kept of a long run
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .areas import Areas, identifier_text
+from .dataclass import dataclass
 from .errors import InputError, first_values
 from .language import plural, tr
 from .scientific import sparse

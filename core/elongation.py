@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import shapely
 
 from .crosswalk import Crosswalk
+from .dataclass import dataclass
 from .errors import first_values
 from .language import plural, tr
 

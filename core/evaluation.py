@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from . import counted
 from .areas import Areas
 from .crosswalk import Crosswalk
+from .dataclass import dataclass
 from .elementary import log2, norms
 from .language import tr
 from .plain_text import value_in_data, value_text

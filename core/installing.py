@@ -12,9 +12,10 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+
+from .dataclass import dataclass
 
 NEWER_PYTHON = (3, 12)  # from which on distributions have shapely 2
 

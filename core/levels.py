@@ -5,13 +5,13 @@ stands in its hierarchy. Areas that share a region share one at every coarser le
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .areas import Areas, identifier_text
 from .arrays import to_list
 from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from .dataclass import dataclass
 from .elementary import norms
 from .errors import InputError, first_values
 from .language import plural, tr

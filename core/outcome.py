@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from .analysis.planting import AnalysisMeasures
 from .arrays import to_list
 from .configuration import Configuration
 from .crosswalk import Crosswalk
+from .dataclass import dataclass
 from .evaluation import Measures, WorstGroup
 from .parameters import DEFAULT_K
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from .dataclass import dataclass
 from .errors import InputError
 from .language import tr
 

@@ -8,13 +8,14 @@ It is small compared with the records: whoever holds them, in arrays or a databa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .crosswalk import Crosswalk
+from .dataclass import dataclass
 from .levels import Levels
 from .parameters import K
 from .privacy.requirement import Requirement

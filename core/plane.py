@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import shapely
 
+from .dataclass import dataclass
 from .language import tr
 
 # Statistics Canada's own projection: conformal, so that which site is nearest holds over the width of the country.

@@ -11,10 +11,10 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .dataclass import dataclass
 from .errors import PrivacyError, first_values
 from .language import all_of, in_turn, tr
 from .parameters import SMALLEST_K

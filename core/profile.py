@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
 import numpy as np
 
+from .dataclass import dataclass
 from .records.columns import (
     LARGEST_INT32,
     LARGEST_INT64,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from .areas import Areas
 from .arrays import to_list
 from .attribute_costs import AttributeCost, attribute_costs
 from .crosswalk import Crosswalk
+from .dataclass import dataclass
 from .privacy.requirement import Requirement
 from .profile import Profile
 from .suppression import Terms, suppressed_by_class

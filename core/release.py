@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from .dataclass import dataclass
 from .errors import PrivacyError
 from .language import plural, tr
 from .plan import SUPPRESSED, Plan, of_rows

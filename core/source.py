@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from .areas import Areas
+from .dataclass import dataclass
 from .disclosure.row_values import rows_beside
 from .disclosure.values import KeptValues, kept_values
 from .generalising.hierarchies import Hierarchy

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from .crosswalk import Crosswalk
+from .dataclass import dataclass
 from .errors import InputError
 from .language import tr
 from .parameters import DEFAULT_K

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from qgis.core import QgsProcessingParameterDefinition
 
@@ -11,6 +10,7 @@ from ...core.analysis.fitting import MARGINS_DIFFER, STOP, fit, margin_of
 from ...core.analysis.released import ReleasedRows, released_rows
 from ...core.analysis.spread_table import read_spread
 from ...core.analysis.spreading import AT_LEVEL_1, IN_ZONES, LEAVE_OUT, NONE, Spread, spread
+from ...core.dataclass import dataclass
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.records.columns import column_numbers

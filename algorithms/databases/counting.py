@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from ...core.dataclass import dataclass
 from ...core.engines.coarsening import coarser_in_place
 from ...core.engines.engine import Engine
 from ...core.engines.in_place import InPlace, cells_that_differ

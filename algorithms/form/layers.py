@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from qgis.core import QgsFeatureRequest, QgsProcessingFeedback
 
+from ...core.dataclass import dataclass
 from ...core.errors import InputError
 from ...core.records.columns import Column
 from ...core.records.table_file import state_of

@@ -7,7 +7,6 @@ neither. Where a layer is far away (a web service, a database), its values are n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -21,6 +20,7 @@ from qgis.core import (
 )
 
 from ...core.areas import identifier_text
+from ...core.dataclass import dataclass
 from ...core.preparing.joining import ENOUGH, Join, best_join, keys_of
 from ...core.preparing.usual_names import ROW_NUMBERS, usual_field
 from ...core.progress import Progress, silent

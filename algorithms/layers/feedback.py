@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from qgis.core import (
     QgsMapLayer,
@@ -18,6 +17,7 @@ from qgis.core import (
     QgsProperty,
 )
 
+from ...core.dataclass import dataclass
 from ...core.errors import Cancelled
 from ...core.language import tr
 from ...core.progress import Progress

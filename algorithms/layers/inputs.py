@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from qgis.core import (
@@ -16,6 +15,7 @@ from qgis.core import (
     QgsProject,
 )
 
+from ...core.dataclass import dataclass
 from ...core.plain_text import in_one_line
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsField, QgsFields, QgsWkbTypes
 
 from ...core.arrays import to_list
+from ...core.dataclass import dataclass
 from ...core.records.columns import Column, column_of_numbers, count_codes
 from ...core.tables.schema import NUMBER, OWN, OutputField, OutputTable
 from ..compat import field, is_text

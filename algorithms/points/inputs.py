@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingParameterDefinition
 
 from ...core.areas import identifier_text
+from ...core.dataclass import dataclass
 from ...core.errors import InputError, first_values
 from ...core.language import tr
 from ...core.masking import DISTANCES

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import shapely
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMatrix
 
+from ...core.dataclass import dataclass
 from ...core.language import tr
 from ...core.masking.candidates import Hiding, Shortfall
 from ...core.masking.donut import REASONS, Masking, check_released, kept_warnings, release_order

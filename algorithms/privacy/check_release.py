@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from qgis.core import QgsField, QgsProcessingException, QgsProcessingParameterDefinition, QgsProcessingParameterFile
 
 from ...core import counted
+from ...core.dataclass import dataclass
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.package.checking import Claim, check_folder, read_descriptor

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from qgis.core import QgsFields
 
+from ...core.dataclass import dataclass
 from ...core.disclosure.published import Published
 from ...core.disclosure.values import values_of_rows
 from ...core.errors import InputError, first_values

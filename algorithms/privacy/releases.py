@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFi
 from ...core.analysis.released import positions, whole_numbers
 from ...core.arrays import to_list
 from ...core.crosswalk import number_compactly
+from ...core.dataclass import dataclass
 from ...core.disclosure.published import Published, publish_rows
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 from qgis.core import QgsProcessingFeedback, QgsProcessingParameterDefinition, QgsProcessingParameterFeatureSink
 
 from ...core.areas import identifier_text
+from ...core.dataclass import dataclass
 from ...core.errors import InputError
 from ...core.language import tr
 from ...core.synthetic.canada import canadian_distributions

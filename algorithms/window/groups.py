@@ -7,8 +7,8 @@ here nowhere, or that would be alone in its group, stays under QGIS's own headin
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ...core.dataclass import dataclass
 from ...core.language import tr
 
 MOST_FIELDS = 12

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..adjacency import connected_parts
+from ..dataclass import dataclass
 from ..progress import Progress, silent
 
 ANGLES = np.arange(16) * np.pi / 16

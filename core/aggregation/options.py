@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..convergence import Convergence
 from ..crosswalk import Crosswalk, number_compactly
+from ..dataclass import dataclass
 from ..parameters import DEFAULT_K
 
 

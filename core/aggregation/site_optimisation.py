@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count, islice
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from .. import counted
 from ..areas import Areas
 from ..convergence import convergence
+from ..dataclass import dataclass
 from ..elementary import axes, norms
 from ..language import plural, tr
 from ..profile import Profile

@@ -11,12 +11,13 @@ known.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from .. import counted
 from ..areas import identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, plural, tr
 from ..records.columns import Column, combine_codes

@@ -8,11 +8,10 @@ Moran 1950: Notes on continuous stochastic phenomena; Anselin 1995: Local indica
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..adjacency import Adjacency
+from ..dataclass import dataclass
 from ..language import as_data
 from ..progress import Progress, silent
 from ..scientific import sparse

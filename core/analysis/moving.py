@@ -7,11 +7,10 @@ the masked points takes each for one of the area that is nearest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..masking.placing import uniform_in_area
 from ..plan import SUPPRESSED
 from ..profile import Profile

@@ -9,11 +9,12 @@ but not on the outcome: an outcome that is a quasi-identifier has no such test.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..areas import identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import tr
 from ..plain_text import is_missing

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..errors import Cancelled
 from ..plan import Plan
 from ..profile import Profile

@@ -8,11 +8,12 @@ makes of the true areas. All releases are read from the same outcomes, so that t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels

@@ -9,10 +9,9 @@ Marshall 1991: Mapping disease and mortality rates using empirical Bayes estimat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..dataclass import dataclass
 from ..language import as_data
 from ..progress import Progress, silent
 from ..scientific import spatial, special

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ..areas import identifier_text, make_areas
 from ..crosswalk import crosswalk_from_table
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..levels import make_levels

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import plural, tr
 from ..levels import Levels

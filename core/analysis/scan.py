@@ -12,10 +12,10 @@ Kulldorff 1997: A spatial scan statistic.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..language import as_data
 from ..progress import Progress, part, silent
 from ..scientific import spatial

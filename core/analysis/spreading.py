@@ -7,11 +7,11 @@ they follow the people of the areas, so that a group which lives elsewhere than 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import as_data, plural, tr
 from ..levels import without_last_repeats

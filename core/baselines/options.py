@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..crosswalk import number_compactly
+from ..dataclass import dataclass
 from ..parameters import DEFAULT_K
 
 LONGEST_BORDER, NEAREST, SMALLEST = "longest border", "nearest", "smallest population"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import shapely
@@ -11,6 +10,7 @@ import shapely
 from .. import counted
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import checked_identifiers, identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import plural, tr
 from ..neighbours import polygon_neighbours, touching

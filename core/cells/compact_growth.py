@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
+from ..dataclass import dataclass
 from ..progress import Progress, part, silent
 from .cells import PartitionOptions
 from .grouping import FREE, Box, ConnectedCells, Draws, Grouping, diagonal, joined, swap_cells
@@ -44,7 +44,7 @@ CROWDED = 0.1
 REPORT_EVERY = 64
 
 
-@dataclass
+@dataclass()
 class GrownGroup:
     """A group being built."""
 

@@ -7,12 +7,12 @@ is 0 or at least as many as asked for: whoever undoes every draw learns these co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import shapely
 
 from .. import counted
+from ..dataclass import dataclass
 from ..errors import InputError, PrivacyError, first_values, refuse_where
 from ..language import as_data, plural, tr
 from ..masking.placing import by_area

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..progress import Progress, silent
 from .cells import Cells
 from .measures import PackedMinimums, loss_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import shapely
 
 from ..crosswalk import Crosswalk
+from ..dataclass import dataclass
 from ..elementary import norms
 from ..errors import InputError, first_values
 from ..language import tr

@@ -12,13 +12,13 @@ the search reached at least so far, its result has the fewest moves of all.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..adjacency import connected_parts
 from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from ..dataclass import dataclass
 from ..language import as_data
 from ..progress import Progress, part, silent
 from ..scientific import optimize, sparse

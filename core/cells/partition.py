@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from threading import Thread
 from typing import Any
@@ -15,6 +15,7 @@ from ..adjacency import connected_parts
 from ..approach import Approach
 from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from ..dataclass import dataclass
 from ..errors import InputError, PrivacyError, VbasError
 from ..language import as_data, plural, tr
 from ..parameters import BETA, check_choice

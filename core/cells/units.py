@@ -7,7 +7,7 @@ would still have a parish available”.)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from .. import counted
 from ..adjacency import adjacency_of_pairs
 from ..areas import identifier_text
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..levels import Levels

@@ -10,13 +10,13 @@ away: left are those whom the release does not show there, and they are asked ab
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..records.columns import combine_codes
 from ..scientific import sparse
 from .chunk import Chunk

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..plan import SUPPRESSED
 from ..scientific import sparse
 from .count_tables import MANY, NONE, CountTable

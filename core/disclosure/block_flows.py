@@ -10,10 +10,11 @@ kinds that decides it, in whole numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..progress import Progress, silent
 from ..scientific import sparse
 from .block import Block, Family

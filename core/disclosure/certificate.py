@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..language import as_data
 from .method_bounds import method_bounds
 from .zone_flows import MOST_PEOPLE

@@ -5,11 +5,12 @@ asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .bounds import Bounds, propagate
 from .counts import Count
 from .overlay import NONE, Overlay, Sums

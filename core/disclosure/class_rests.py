@@ -9,11 +9,11 @@ which it is known how many they hold.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..scientific import sparse
 from .chunk import Chunk
 from .counts import REST

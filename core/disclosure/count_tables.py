@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT, Crosswalk
+from ..dataclass import dataclass
 from ..levels import Levels
 from ..profile import Profile
 from ..records.columns import combine_codes

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..language import as_data
 
 CELL, HIDDEN = as_data("overlay cell"), as_data("suppressed class")

@@ -9,11 +9,12 @@ are found too, as differences of two regions, and as what is left of a count onc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress, silent

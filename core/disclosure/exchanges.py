@@ -8,10 +8,11 @@ an exchange leaves nobody in a count, or puts k and more there, and fits all tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .block import Block, Family
 from .count_tables import NONE
 

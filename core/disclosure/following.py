@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..progress import Progress, silent
 from .block import Block
 from .block_flows import are_flows, freed_by_flows

@@ -12,11 +12,11 @@ of what was drawn; here they are those that fit the records best, better than an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..plan import Plan
 from ..scientific import special
 from .possible_tables import PossibleTables

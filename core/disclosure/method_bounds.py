@@ -11,11 +11,11 @@ regions were drawn to show less than they could, as under DISCLOSURE.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .zone_tables import ReleasedClasses
 
 

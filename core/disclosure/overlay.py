@@ -8,7 +8,6 @@ that differ, a pair of them (more for more releases) that agree where both have 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations, product
 from math import prod
@@ -16,6 +15,7 @@ from math import prod
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..records.columns import combine_codes

@@ -11,10 +11,10 @@ equal length together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..scientific import special
 
 NEVER = 1e-60  # numbers of records in an area that are less likely are left out

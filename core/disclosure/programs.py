@@ -6,11 +6,12 @@ for many quantities at once: few programs decide most of them, and only the rest
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..scientific import optimize, sparse
 from .overlay import NONE, UNBOUNDED
 

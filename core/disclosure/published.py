@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..levels import Levels

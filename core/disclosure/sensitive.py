@@ -11,11 +11,12 @@ the counts among the sums.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from .bounds import Bounds, propagate
 from .counts import DISCLOSED_BY_VALUES, HOMOGENEOUS, Count
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, differences

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import identifier_text
+from ..dataclass import dataclass
 from ..privacy.diversity import Shares
 from ..privacy.requirement import Requirement
 from ..records.matching import Records

@@ -10,10 +10,10 @@ in the records; for each of the others a table is looked for among few areas, an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..scientific import sparse

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..secrecy import HIDDEN, holds_secret

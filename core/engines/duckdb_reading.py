@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import sqlglot as sg
 import sqlglot.expressions as sge
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from .duckdb_files import ending

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from ..areas import identifier_text
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..plan import stretches
 from ..profile import Profile
 from ..records.coarsened import Coarsened

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..arrays import objects
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.recount import strange, too_few, too_homogeneous

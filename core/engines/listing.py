@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlglot as sg
 import sqlglot.expressions as sge
 
+from ..dataclass import dataclass
 from .addresses import DATABASES, Address
 from .engine import EngineError
 

@@ -8,8 +8,8 @@ statement here, which the server carries out whole or not at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..language import as_data, tr
 from ..publish.names import ASIDE, hexed, key_of
 

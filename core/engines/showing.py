@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..plan import Plan
 from ..records.columns import typed
 from . import steps

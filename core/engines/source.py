@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..disclosure.values import KeptValues
 from ..generalising.collapsing import generalise_table
 from ..generalising.hierarchies import Hierarchy

@@ -7,12 +7,12 @@ import os
 import re
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from pyspark.errors import PySparkException
 
+from ..dataclass import dataclass
 from ..errors import InputError, OutcomeUnknown
 from ..language import tr
 from ..publish.files import DISK

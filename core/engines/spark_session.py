@@ -7,12 +7,12 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from pyspark.logger import PySparkLogger
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from .addresses import Address

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..analysis.released import LEVEL, REGION, ReleasedRows
 from ..analysis.spreading import AreaCounts, spread
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import plural, tr
 from ..levels import Levels

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import identifier_text
 from ..arrays import objects
+from ..dataclass import dataclass
 from ..elementary import log2
 from ..errors import InputError, first_values
 from ..language import plural, tr

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import plural, tr
 from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, shown_values, text_of

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..log import QUIET, Log

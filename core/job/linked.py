@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.source import LinkedSource, link, refused_together

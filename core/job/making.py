@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..attribute_costs import AttributeCost, attribute_costs, cost_sentence
 from ..baselines import BASELINES
 from ..configuration import Configuration, Run, aggregate, joined_to_least_population
 from ..convergence import Convergence
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..evaluation import Measures, evaluate_by_value, worst_group
 from ..generalising.hierarchies import Hierarchy

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from .. import parameters
 from ..aggregation import APPROACHES as AGGREGATIONS
 from ..configuration import CUSTOM, RECOMMENDED
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import plural, tr
 from ..nesting.losses import LOSSES, MEAN_DISTANCE

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ..anonymise import Account, Ask, anonymise, refuse_with_coarser
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ import shapely
 
 from .. import counted
 from ..areas import Areas, checked_identifiers, make_areas
+from ..dataclass import dataclass
 from ..drawing import (
     joined_at_antimeridian,
     level_shapes,

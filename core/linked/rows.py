@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..records.columns import Column, combine_codes
 from .tables import ALL_ROWS, ONE_ROW, LinkedTable
 from .withholding import NOWHERE

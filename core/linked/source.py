@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..arrays import objects
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import as_data, tr
 from ..nesting.recount import check_where_released

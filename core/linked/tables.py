@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from .. import counted
 from ..areas import identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import as_data, plural, tr
 from ..plain_text import is_missing

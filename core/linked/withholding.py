@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..records.columns import combine_codes
 
 NOWHERE = -1

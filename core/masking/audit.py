@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import MOST_PEOPLE
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress, part, silent

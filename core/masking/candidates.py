@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from .. import counted
+from ..dataclass import dataclass
 from ..language import plural, tr
 from ..progress import Progress, part, silent
 from .donut import EARLIER_ELSEWHERE, FEW_CANDIDATES, Masking

@@ -8,10 +8,10 @@ from cases to households may take its place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..progress import Progress, part, silent

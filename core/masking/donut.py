@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import shapely
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError, PrivacyError
 from ..language import as_data, plural, tr
 from ..progress import Progress, part, silent

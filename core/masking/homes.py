@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import numpy as np
 
 from .. import counted
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..records.columns import Column, combine_codes

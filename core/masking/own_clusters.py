@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..progress import Progress, silent
 from .clusters import LEVEL, NULL_DRAWS, CircularScan, Detect, agreement
 from .donut import Masking

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
@@ -11,6 +10,7 @@ import shapely
 from .. import counted
 from ..areas import MOST_PEOPLE, identifier_text
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import plural, tr
 from ..progress import Progress, silent

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import shapely
 
+from ..dataclass import dataclass
 from ..scientific import spatial
 from .placing import own_areas
 

@@ -8,12 +8,12 @@ does with areas, regions and classes it does here with cells of the profile, pla
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import objects, to_list
 from ..crosswalk import LEFT_OUT, Crosswalk
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..generalising.collapsing import generalise_profile
 from ..generalising.hierarchies import Hierarchy, checked_node

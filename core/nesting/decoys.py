@@ -10,11 +10,11 @@ one from which the release could have come: what can be proven is the counts of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..parameters import CLOSED_BY_CHANCE
 from ..plan import Plan, area_of_cells
 from ..privacy.requirement import Requirement

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import Areas
 from ..crosswalk import Crosswalk
+from ..dataclass import dataclass
 from ..elementary import norms
 from ..errors import InputError
 from ..language import tr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..approach import Approach, choosing_sites
 from ..areas import Areas, make_areas
 from ..configuration import RECOMMENDED, Configuration, aggregate, chosen
 from ..crosswalk import Crosswalk
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..evaluation import people_within
 from ..language import tr

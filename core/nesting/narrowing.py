@@ -6,10 +6,9 @@ the smaller ones inside it that show the class themselves is left with the areas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..dataclass import dataclass
 from ..levels import Levels
 
 

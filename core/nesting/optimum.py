@@ -9,10 +9,11 @@ the way up only costs are kept; which choices are behind them is found again for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .patterns import Patterns
 from .states import Steps, solved, traced
 from .tree import Tree

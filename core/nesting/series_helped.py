@@ -8,11 +8,11 @@ smaller regions may help: they come up, if that loses less than is saved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..scientific import sparse
 from .tree import Tree
 

@@ -9,10 +9,11 @@ end, parts of what it shows are shown in smaller regions wherever both then hold
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..scientific import sparse
 from ..ties import Ties, ranks
 from .series_helped import CellCounts, best_moves, places_of

@@ -7,9 +7,9 @@ released in the region or passed to the parent, so that (r, p) costs what (p, r)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from ..dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

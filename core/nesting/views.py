@@ -6,12 +6,13 @@ In the plan of `nest_coarser` an equivalence class's region is a place. Here it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from typing import Any, Callable
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..generalising.hierarchies import Hierarchy
 from ..language import as_data, tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels

@@ -9,10 +9,10 @@ it may.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .zones import Storey
 
 

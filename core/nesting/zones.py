@@ -10,10 +10,9 @@ level that have one, class by class, and how many records arrive at each anyway.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..dataclass import dataclass
 from .optimum import ProfileCells
 from .tree import Tree
 

@@ -9,13 +9,13 @@ import csv
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import as_data, plural, tr
 from ..linked.tables import ONE_ROW

@@ -9,12 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from ..anonymise import Account
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..records.table import HOUSEHOLDS, PERSONS

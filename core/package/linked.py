@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ..anonymise import Account
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import PrivacyError
 from ..language import as_data, plural, tr
 from ..linked.one_row import people_of

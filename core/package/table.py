@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 
 import numpy as np
 
 from ..arrays import objects, to_list
+from ..dataclass import dataclass
 from ..plain_text import plain_text
 from ..records.columns import Column, column_from_values, smallest_integers
 

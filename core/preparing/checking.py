@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from heapq import nsmallest
 
 import numpy as np
 
 from .. import counted
 from ..areas import identifier_text
+from ..dataclass import dataclass
 from ..errors import first_values
 from ..language import plural, tr
 from ..progress import Progress, silent

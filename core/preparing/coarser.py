@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..crosswalk import Crosswalk
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..generalising.hierarchies import Hierarchy
 from ..generalising.rules import BANDS, LEADING, hierarchy_rule

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..language import as_data
 
 WHOLE, NUMBER, DATE = as_data("whole numbers"), as_data("numbers"), as_data("dates")

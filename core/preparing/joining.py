@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import identifier_text, without_zeros_of
+from ..dataclass import dataclass
 from ..records.columns import Column
 from .usual_names import AREA_IDS, ROW_NUMBERS
 

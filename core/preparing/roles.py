@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..language import as_data, plural, tr
 from ..plain_text import is_missing, value_text
 from ..records.columns import Column

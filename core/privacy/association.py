@@ -11,11 +11,11 @@ each region are dealt out anew among its rows are taken off.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..records.columns import count_keys, number_keys, smallest_integers
 
 STANDS = 0.8  # of the pairs of rows that share a value, the share in one area from which it stands for the area

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .. import counted
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..disclosure.certificate import BESIDE_TABLES, Family
 from ..disclosure.count_tables import CountTable, own_totals
 from ..errors import PrivacyError

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..areas import Areas, identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..parameters import K

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Union
 
 import numpy as np
 
 from .. import counted
 from ..areas import Areas, identifier_text, without_zeros_of
+from ..dataclass import dataclass
 from ..disclosure.count_tables import MANY, NONE, CountTable
 from ..errors import InputError, first_values
 from ..generalising.rules import HierarchyRule

@@ -7,10 +7,10 @@ hide nobody else's value.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..records.columns import combine_codes, number_keys, sum_by_key
 from ..records.table import PERSONS
 

@@ -6,9 +6,8 @@ where in the region a person lives, or be a number that only one person has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .. import counted
+from ..dataclass import dataclass
 from ..language import tr
 from .association import NAMES, WARNED_SHARE, Disclosed
 

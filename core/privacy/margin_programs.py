@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..scientific import optimize, sparse
 
 # A limit of size, not of seconds: the same input gives the same result on every machine.

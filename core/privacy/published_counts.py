@@ -8,12 +8,13 @@ it company, the one that loses least, until nothing follows; what no larger regi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..areas import Areas
 from ..crosswalk import Crosswalk
+from ..dataclass import dataclass
 from ..disclosure.block import Block, Change, Storeys
 from ..disclosure.block_flows import are_flows
 from ..disclosure.count_tables import NONE, CountTable, blocks_of

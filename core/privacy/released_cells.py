@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..crosswalk import Crosswalk
+from ..dataclass import dataclass
 from ..disclosure.count_tables import CountTable
 from ..levels import Levels
 from ..plan import SUPPRESSED, area_of_cells

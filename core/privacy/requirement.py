@@ -7,10 +7,11 @@ share a diagnosis gives it away, however many they are, and whatever else some o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..language import tr
 from ..parameters import DEFAULT_K, L_DIVERSITY, MAX_SHARE, K
 from .diversity import (

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Callable
 
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..parameters import SMALLEST_K

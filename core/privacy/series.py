@@ -7,11 +7,11 @@ none of them unless what shows them holds in every period in which it occurs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..language import as_data
 from ..profile import Profile
 from ..records.columns import combine_codes

@@ -5,11 +5,10 @@ A class of k by weight may rest on a single row, and whoever knows that responde
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .. import counted
+from ..dataclass import dataclass
 from ..language import all_of, plural, tr
 from ..plan import SUPPRESSED, Plan
 from ..profile import Profile

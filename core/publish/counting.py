@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from ..dataclass import dataclass
 from ..errors import VbasError
 from ..language import tr
 from .files import DISK
@@ -74,7 +74,7 @@ class SecondCount:
     count_field: int | None = None
 
 
-@dataclass
+@dataclass()
 class ReadBack:
     """What a file or layer holds.
 

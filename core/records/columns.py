@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from math import prod
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from ..areas import identifier_text
 from ..arrays import objects
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import tr
 from ..plain_text import is_missing, with_none

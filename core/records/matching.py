@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..areas import Areas, identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..privacy.diversity import Shares, shares_of

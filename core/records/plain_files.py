@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 

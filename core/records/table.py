@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from .. import counted
+from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, tr
 from ..parameters import K

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import tr
 from .writing import one_is_cut, same_but_for_case

@@ -6,11 +6,11 @@ By that two attributes are told to be the same, or not, whatever they are called
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.values import MISSING
 from ..generalising.hierarchies import SUPPRESSED_VALUE

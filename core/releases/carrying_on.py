@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.row_values import names_beside
 from ..errors import InputError

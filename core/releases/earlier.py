@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Callable
 
 from .. import counted
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..disclosure.certificate import Family
 from ..disclosure.in_series import as_series
 from ..disclosure.published import Published, publish, with_rows

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..disclosure.certificate import CHANGES, TOGETHER, Family
 from ..disclosure.counts import HOMOGENEOUS, Count, persons_in
 from ..disclosure.disclosed import DisclosedCounts, find_disclosed

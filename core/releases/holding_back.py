@@ -10,10 +10,11 @@ people, anywhere and as many as one likes: of no month after the first does it f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from .keeping import NOBODY, Places, families
 
 

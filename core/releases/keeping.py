@@ -12,10 +12,10 @@ can prove no others either is for `holding_back`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..progress import Progress, silent
 
 NOBODY = -1

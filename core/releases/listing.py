@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..disclosure.counts import HOMOGENEOUS, Count
 from ..disclosure.disclosed import DisclosedCounts
 from ..disclosure.published import Published

@@ -8,8 +8,9 @@ run stops and asks; where nothing can be decided, it says so.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr

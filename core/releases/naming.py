@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..disclosure.published import Published, check_areas
 from ..disclosure.row_values import with_field_names, with_field_values
 from ..errors import InputError, first_values

@@ -8,13 +8,14 @@ regions of an earlier release, is worked out beside it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Callable
 
 import numpy as np
 
 from ..areas import Areas
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..disclosure.counts import REST, Count
 from ..disclosure.in_series import as_series
 from ..disclosure.overlay import NONE, Overlay

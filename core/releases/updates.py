@@ -8,11 +8,11 @@ and another more are one who left and one who came, or one whose diagnosis chang
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.row_values import all_values, fields_of, is_of_rows
 

@@ -7,11 +7,12 @@ secret, each as likely as the others. See docs/methods.md, “Updates”.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.row_values import (
     column_beside,

@@ -10,10 +10,10 @@ in one within.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..plan import SUPPRESSED
 from ..privacy.diversity import Tally
 from ..progress import Progress, silent

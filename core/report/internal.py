@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ..anonymise import Account
 from ..attribute_costs import AttributeCost
 from ..convergence import Convergence
+from ..dataclass import dataclass
 from ..evaluation import Measures, evaluate_by_value
 from ..language import plural, tr
 from ..release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import shapely
 
 from .. import counted
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..language import plural, tr
 from .numbers import formatted
 from .page import Section

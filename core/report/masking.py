@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .. import counted
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..language import tr
 from ..masking.candidates import Shortfall
 from ..masking.clusters import CENTRES, NULL_DRAWS

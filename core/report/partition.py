@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ..cells.measures import GroupDescriptions, Minimum, hull_areas, weights_of
 from ..cells.partition import REASONS, TAKEN, Partition
 from ..cells.units import FallBack, Units, measure_units
 from ..crosswalk import number_compactly
+from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import all_of, plural, tr, written
 from ..records.columns import codes_of_labels

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from ..dataclass import dataclass
 from ..language import tr
 from .numbers import exactly
 from .page import Section, time_taken

@@ -9,13 +9,13 @@ counted from the records.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..anonymise import Account
 from ..areas import Areas
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..evaluation import mean_distances
 from ..language import plural, tr
 from ..levels import Levels

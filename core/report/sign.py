@@ -7,10 +7,11 @@ hashes: those of the released tables, which whoever has these can work out again
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .. import counted
 from ..anonymise import Account
+from ..dataclass import dataclass
 from ..errors import VbasError
 from ..evaluation import evaluate_by_value, worst_group
 from ..language import all_of, in_turn, language, plural, tr

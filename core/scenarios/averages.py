@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..configuration import Configuration
+from ..dataclass import dataclass
 from ..evaluation import Measures
 from ..outcome import Outcome
 from .runs import EVERYWHERE, ScenarioRun

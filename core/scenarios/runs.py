@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from ..areas import Areas
 from ..comparison import compare
 from ..configuration import Configuration
+from ..dataclass import dataclass
 from ..errors import Cancelled
 from ..outcome import Outcome
 from ..profile import Profile

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..convergence import Convergence
+from ..dataclass import dataclass
 from ..parameters import DEFAULT_K
 
 

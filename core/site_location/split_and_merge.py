@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..areas import Areas
+from ..dataclass import dataclass
 from ..elementary import norms
 from ..profile import Profile
 from ..progress import Progress, part, silent

@@ -6,13 +6,13 @@ import math
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from .. import counted
 from ..arrays import round_half_up
+from ..dataclass import dataclass
 from ..elementary import log, power
 from ..errors import InputError, first_values
 from ..language import plural, tr

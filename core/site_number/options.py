@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..dataclass import dataclass
 from ..parameters import DEFAULT_K
 
 LARGEST_CUTOFF = 1e15  # far above mankind: what is larger is a slip, and overflows

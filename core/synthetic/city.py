@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import shapely
 
@@ -13,6 +11,7 @@ from ..aggregation.iterative_voronoi import iterative_voronoi
 from ..areas import Areas, make_areas
 from ..arrays import to_list
 from ..crosswalk import number_compactly
+from ..dataclass import dataclass
 from ..drawing import dissolve
 from ..neighbours import polygon_neighbours
 from ..progress import Progress, part, silent

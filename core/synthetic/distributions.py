@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .. import counted
 from ..areas import identifier_text
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import Counted, InputError, Shown, first_values, refuse_where
 from ..language import plural, tr
 from ..parameters import SEED

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from .. import counted
 from ..areas import identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import tr
 from ..progress import Progress, silent

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
 
 from ..areas import identifier_text
+from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..records.columns import Column, column_from_values

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 
+from ..dataclass import dataclass
 from ..language import in_turn, tr
 
 FOR_RELEASE, INTERNAL, TEST_DATA = tr("for release"), tr("internal"), tr("test data")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ..aggregation import Aggregation
 from ..areas import Areas
 from ..arrays import to_list
 from ..configuration import Configuration, Trials
+from ..dataclass import dataclass
 from ..evaluation import mean_distances
 from ..profile import Profile
 from ..progress import Progress, part, silent

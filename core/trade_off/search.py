@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Callable
@@ -20,6 +20,7 @@ from .. import aggregation, site_location
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..configuration import Configuration, LocatedSites, Trials
+from ..dataclass import dataclass
 from ..elementary import log2
 from ..generalising import Hierarchy, entropy, generalise_profile, records_by_value
 from ..profile import Profile

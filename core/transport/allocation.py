@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..arrays import to_list
+from ..dataclass import dataclass
 from ..errors import InputError, VbasError
 from ..language import plural, tr
 from ..progress import Progress, silent

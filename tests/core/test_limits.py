@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from vbas.core.dataclass import make_whole
+
 from ..scripts import ROOT
 from .as_before import KEPT, PINS, text_of
 
@@ -67,6 +69,8 @@ def test_what_is_asked_for_where_nothing_is_said():
     lines = set()
     for _, name, module in modules():
         for called, thing in made_in(module):
+            if isinstance(thing, type):
+                make_whole(thing)
             try:
                 parameters = inspect.signature(thing).parameters  # type: ignore[arg-type]
             except ValueError:  # of an exception

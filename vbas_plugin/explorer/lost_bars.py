@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from qgis.PyQt.QtCore import QPointF, QRectF, QSize, Qt
 from qgis.PyQt.QtGui import QColor, QPainter, QPaintEvent, QPen
 from qgis.PyQt.QtWidgets import QSizePolicy, QWidget
 
+from ...core.dataclass import dataclass
 from ...core.evaluation import ByValue
 from ...core.language import tr
 from ...core.plain_text import value_text

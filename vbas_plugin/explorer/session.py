@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Callable
 
 from qgis.core import QgsProcessingException
@@ -21,6 +21,7 @@ from ...algorithms.explorer_data import (
     nested_curve_of,
     regions_shown,
 )
+from ...core.dataclass import dataclass
 from ...core.errors import Cancelled, InputError, VbasError
 from ...core.language import tr
 from ...core.progress import part

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
 from ...algorithms.unavailable import NEEDED, missing_packages
+from ...core.dataclass import dataclass
 from ...core.installing import Surroundings, folder_line, for_folder, lines_for, pip_lines, version_of
 from ...core.language import all_of, tr
 

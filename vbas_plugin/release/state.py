@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...core.dataclass import dataclass
 from ...core.language import tr
 from ...core.preparing.roles import (
     AREA,
@@ -29,7 +30,7 @@ LEAST_DIFFERENT = 2  # values of a sensitive field that a class shows, where not
 ONE_FIELD = {PERSON: "PERSON_ID", HOUSEHOLD: "HOUSEHOLD_ID", PERIOD: "PERIOD"}
 
 
-@dataclass
+@dataclass()
 class ReleaseState:
     """What a release is to be made of and how.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from qgis.core import (
@@ -15,6 +14,7 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
+from ....core.dataclass import dataclass
 from ....core.secrecy import without_secrets
 
 FILES = ("ogr", "spatialite")  # databases that are a file

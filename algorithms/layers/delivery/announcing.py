@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from qgis.core import (
 )
 from qgis.PyQt import sip
 
+from ....core.dataclass import dataclass
 from ....core.language import tr
 from ....core.secrecy import holds_secret
 from ....core.tables.schema import kind_of_output, named

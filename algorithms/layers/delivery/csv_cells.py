@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from ....core.dataclass import dataclass
 from ....core.formulas import may_be_run, refuse_formulas, shown
 from ....core.language import tr
 from ....core.progress import Progress

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 
 import numpy as np
@@ -32,6 +31,7 @@ from qgis.PyQt.QtGui import QColor
 
 from ....core import counted
 from ....core.arrays import to_list
+from ....core.dataclass import dataclass
 from ....core.language import plural, tr, written
 from ....core.plain_text import value_text
 from ...compat import geometry_kind, python_value

@@ -12,7 +12,7 @@ import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from osgeo import gdal
 from qgis.core import QgsFeature, QgsFeatureRequest, QgsVectorLayer
 from qgis.PyQt.QtCore import QVariant
 
+from ....core.dataclass import dataclass
 from ....core.errors import InputError, PrivacyError, VbasError, first_values
 from ....core.language import tr
 from ....core.progress import Progress, silent
@@ -34,7 +35,7 @@ FEATURES = 500  # read at once: Python's collector goes through all that are kep
 LONGEST_FIELD = 2**31 - 1  # that every Python takes
 
 
-@dataclass
+@dataclass()
 class _Classes:
     """Counts rows and classes as they come, by typed values."""
 

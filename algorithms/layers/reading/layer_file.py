@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from qgis.core import QgsDataSourceUri, QgsFields, QgsProviderRegistry, QgsVectorLayer
 
+from ....core.dataclass import dataclass
 from ....core.records import table_file
 from ....core.records.sqlite_file import is_sqlite
 from ....core.records.table_file import Held, TableFile

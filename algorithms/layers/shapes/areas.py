@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from qgis.core import (
 )
 
 from ....core.areas import Areas, make_areas
+from ....core.dataclass import dataclass
 from ....core.drawing import joined_at_antimeridian, voronoi_cells_of
 from ....core.elongation import Outlines, outlines_of
 from ....core.job.values import POINT_ON_SURFACE

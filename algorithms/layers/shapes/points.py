@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from qgis.core import (
@@ -18,6 +17,7 @@ from qgis.core import (
     QgsWkbTypes,
 )
 
+from ....core.dataclass import dataclass
 from ....core.errors import InputError
 from ....core.language import plural, tr
 from ....core.records.columns import Column, ColumnBuilder, column_numbers

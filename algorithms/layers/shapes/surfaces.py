@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from qgis.core import (
 
 from ....core import counted
 from ....core.areas import identifier_text
+from ....core.dataclass import dataclass
 from ....core.errors import Counted, InputError, first_values
 from ....core.language import tr
 from ....core.plain_text import plain_text

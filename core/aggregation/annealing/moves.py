@@ -3,10 +3,9 @@ their own."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ...dataclass import dataclass
 from .pieces import Surroundings
 from .regions import Regions
 
@@ -19,7 +18,7 @@ LEARNING = 0.02
 ALONE = 0.05  # of the moves drawn: an area, at a border or not, becomes a region of its own
 
 
-@dataclass
+@dataclass()
 class Batches:
     """Batches of moves over regions. surroundings : of the same areas; draws : every random draw comes from it.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ...adjacency import Adjacency
+from ...dataclass import dataclass
 from ...elementary import norms
 from ...privacy.series import Series, series_of
 from ...profile import Profile

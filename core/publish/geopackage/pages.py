@@ -11,13 +11,13 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
 from ...arrays import objects, to_list
+from ...dataclass import dataclass
 from ...errors import VbasError
 from ...language import tr
 from ...progress import Progress, silent

@@ -12,9 +12,10 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from ...dataclass import dataclass
 from ...language import as_data, in_turn, tr
 from ...plain_text import in_one_line
 from ...records.sqlite_file import quoted, reading

@@ -6,10 +6,11 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timezone
 from pathlib import Path
 
+from ...dataclass import dataclass
 from ...errors import InputError, VbasError
 from ...language import as_data, tr
 from ..files import DISK, FileSystem

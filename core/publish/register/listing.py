@@ -6,11 +6,12 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from ...dataclass import dataclass
 from ...disclosure.published import Published
 from ...errors import InputError
 from ...language import as_data, tr

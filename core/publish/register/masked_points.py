@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ...arrays import to_list
+from ...dataclass import dataclass
 from ...errors import InputError
 from ...language import tr
 from ...records.sqlite_file import reading

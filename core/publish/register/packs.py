@@ -13,11 +13,12 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from ...crosswalk import LEFT_OUT, Crosswalk
+from ...dataclass import dataclass
 from ...disclosure.published import Published
 from ...disclosure.row_values import all_values, apart, is_of_rows
 from ...disclosure.values import Values

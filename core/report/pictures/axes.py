@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...arrays import to_list
+from ...dataclass import dataclass
 from ...language import tr, written
 from ..numbers import formatted
 from .svg import FONT, GRID, INK, LETTER, QUIET, element, words

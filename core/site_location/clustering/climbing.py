@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Callable
 
 import numpy as np
 
 from ...arrays import to_list
+from ...dataclass import dataclass
 from ...elementary import norm, norms
 from ...language import tr
 from ...progress import Progress, silent
@@ -34,7 +35,7 @@ class Variant:
     window: Callable[[Terms, Terms], tuple[float, float] | None]
 
 
-@dataclass
+@dataclass()
 class Climb:
     """How a climb went.
 
@@ -138,7 +139,7 @@ def _visit(
         refused.remember(region, visit)
 
 
-@dataclass
+@dataclass()
 class _Visit:
     """What the refused proposals of one visit rest on."""
 

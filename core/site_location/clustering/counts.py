@@ -6,12 +6,12 @@ lives), the number of its classes with that few records, the number of its class
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
 
 import numpy as np
 
 from ...arrays import to_list
+from ...dataclass import dataclass
 from ...scientific import sparse
 
 EXACT_IN_FLOAT32 = 2**24

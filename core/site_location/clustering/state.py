@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...arrays import to_list
 from ...crosswalk import Crosswalk
+from ...dataclass import dataclass
 from ...elementary import norms
 from ...neighbours import adjacent_sites
 from ...scientific import sparse, spatial
