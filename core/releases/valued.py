@@ -20,8 +20,8 @@ from ..progress import Progress, silent
 from .identical_rows import enough, numbers_of_identical
 from .keeping import NOBODY, Places, families, kept, largest
 
-# In which a family of regions may show fewer and fewer, before it shows nothing; where rows have to be alike, too.
-MOST_TURNS, MOST_TURNS_IDENTICAL = 16, 64
+MOST_LOWERED = 4  # times that an equivalence class shows fewer, before it shows nothing: one alone could go on for ever
+MOST_TURNS = 64  # in which a family of regions may show fewer and fewer, before it shows nothing
 MOST_LOOKS = 4  # at an equivalence class of which no numbers of its values add up to what it may show
 
 
@@ -93,7 +93,7 @@ def levels_with_values(
     families = np.unique(np.concatenate(work.top))
     turn = 0
     while len(families):
-        if turn >= (MOST_TURNS_IDENTICAL if wanted.identical_rows else MOST_TURNS):
+        if turn >= MOST_TURNS:
             work.show_nothing(families)
         work.show(families)
         families = work.lowered(families)
@@ -155,6 +155,7 @@ class _Work:
         self.priority = [rng.random(len(of_level.place)) for of_level in by_value]
         self.seed = int(rng.integers(2**62))
         self.caps = [self._first_caps(level) for level in range(len(places))]
+        self.lowered_times = [np.zeros(len(of_level), np.int64) for of_level in places]
 
     def _first_caps(self, level: int) -> np.ndarray:
         """The people of each place, or fewer where these cannot all be shown, nor as many as before, as a value is
@@ -312,7 +313,9 @@ class _Work:
             higher = np.flatnonzero(goals[level] < self.within[level])
             wrong.append(self.top[level][higher])
             own = higher[self.released[level][higher] > 0]
-            self.caps[level][own] = np.minimum(self.caps[level][own], goals[level][own])
+            self.lowered_times[level][own] += 1
+            fewer = np.where(self.lowered_times[level][own] > MOST_LOWERED, 0, goals[level][own])
+            self.caps[level][own] = np.minimum(self.caps[level][own], fewer)
             if level:
                 self._hand_down(level, higher[self.released[level][higher] == 0], goals)
         return np.unique(np.concatenate(wrong))

@@ -203,7 +203,7 @@ LIMITS = (
     *("privacy.kept_fields.ROWS_LOOKED_AT", "privacy.kept_fields.ROWS_FOR_PREFIXES"),
     *("privacy.association.LONGEST_PREFIX", "privacy.association.DEALS", "releases.attributes.MOST_COMPARED"),
     *("releases.attributes.MOST_TURNS", "releases.keeping.MOST_TAKEN", "releases.keeping.MOST_SOURCES"),
-    *("releases.repair.MOST_ROUNDS", "releases.valued.MOST_TURNS", "releases.valued.MOST_TURNS_IDENTICAL"),
+    *("releases.repair.MOST_ROUNDS", "releases.valued.MOST_LOWERED", "releases.valued.MOST_TURNS"),
     *("releases.valued.MOST_LOOKS", "releases.cheapest.MOST_UNKNOWNS"),
 )
 
