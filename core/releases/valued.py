@@ -20,7 +20,9 @@ from ..progress import Progress, silent
 from .identical_rows import enough, numbers_of_identical
 from .keeping import NOBODY, Places, families, kept, largest
 
-MOST_LOWERED = 4  # times that an equivalence class shows fewer, before it shows nothing: one alone could go on for ever
+# Times that an equivalence class shows as many fewer as it has to: one alone could go on so for ever, and its family
+# with it. Then it shows nothing, and a region around shows its people; where there is none, k fewer, 2 k, and so on.
+MOST_LOWERED = 4
 MOST_TURNS = 64  # in which a family of regions may show fewer and fewer, before it shows nothing
 MOST_LOOKS = 4  # at an equivalence class of which no numbers of its values add up to what it may show
 
@@ -314,7 +316,9 @@ class _Work:
             wrong.append(self.top[level][higher])
             own = higher[self.released[level][higher] > 0]
             self.lowered_times[level][own] += 1
-            fewer = np.where(self.lowered_times[level][own] > MOST_LOWERED, 0, goals[level][own])
+            beyond = np.maximum(self.lowered_times[level][own] - MOST_LOWERED, 0)
+            outermost = self.places[level].parent[own] == NOBODY
+            fewer = np.where(outermost | (beyond == 0), np.maximum(goals[level][own] - self.wanted.k * beyond, 0), 0)
             self.caps[level][own] = np.minimum(self.caps[level][own], fewer)
             if level:
                 self._hand_down(level, higher[self.released[level][higher] == 0], goals)

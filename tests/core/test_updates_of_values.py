@@ -15,7 +15,7 @@ from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
-from vbas.core.levels import Levels
+from vbas.core.levels import Levels, make_levels
 from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
@@ -120,6 +120,31 @@ def test_who_has_not_changed_is_shown_as_before(case):
         return {key: values for key, values in told(account, ["ill"]).items() if around[key] in all_shown}
 
     assert len(accounts) != 1 and all(of_these(account) == of_these(accounts[0]) for account in accounts)
+
+
+def halved(side: int) -> tuple[Areas, Levels]:
+    """Areas on a grid, and levels of regions each twice as large as those before, up to all of it."""
+    x, y = np.divmod(np.arange(side * side), side)
+    areas = make_areas([f"a{i}" for i in range(side * side)], np.column_stack([x, y]).astype(float), np.ones(side**2))
+    sides = range(2 * (side - 1).bit_length() + 1)
+    parts = [np.unique((x >> (step + 1) // 2) * side + (y >> step // 2), return_inverse=True)[1] for step in sides]
+    return areas, make_levels(areas, [Crosswalk(part, int(part.max()) + 1) for part in parts])
+
+
+@pytest.mark.parametrize("followed", FOLLOWED)
+def test_a_class_that_cannot_stay_does_not_take_all_of_its_kind_with_it(followed):
+    """Of a few regions it is found out again and again that one fewer must be shown; the others are shown meanwhile."""
+    areas, levels = halved(16)
+    rng = np.random.default_rng(3)
+    months = [np.column_stack([rng.integers(0, 256, 20_000), np.zeros(20_000, int), rng.choice(3, 20_000)])]
+    for _ in range(2):
+        month = months[-1].copy()
+        moves, changes = rng.random((2, len(month))) < 0.01
+        month[moves, 0], month[changes, 2] = rng.integers(0, 256, moves.sum()), rng.choice(3, changes.sum())
+        months.append(month)
+    towns = [town_of([tuple(person) for person in month.tolist()], areas) for month in months]
+    accounts = carried(areas, levels, 5, towns, followed)
+    assert len(accounts) == 3 and max(account.measures.n_suppressed for account in accounts) < 1_000
 
 
 def shown_of(people: np.ndarray, earlier: np.ndarray, k: int, seed: int) -> np.ndarray:
