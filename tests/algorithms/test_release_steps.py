@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from qgis.core import (
@@ -14,8 +16,11 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QItemSelection, QItemSelectionModel
 from qgis.PyQt.QtWidgets import QFileDialog
 
+from vbas.algorithms.candidates import Candidate
 from vbas.core.command.main import DONE, main
-from vbas.core.preparing.roles import AREA, LEAVE_OUT, PERSON, QUASI
+from vbas.core.evaluation import Measures
+from vbas.core.preparing.roles import AREA, KEEP, LEAVE_OUT, PERSON, QUASI, SENSITIVE
+from vbas.vbas_plugin.release.decide import best_of
 
 from .conftest import make_grid, make_layer
 from .explorer_window import let_pass, wait_for
@@ -70,7 +75,12 @@ def test_data_says_who_has_no_area_and_what_comes_twice(opened):
     walk.settle()
     said = data.problems.text()
     assert "2 records have no area." in said and "3 records have an area that is not among the areas" in said
-    assert "“elsewhere”, “nowhere”" in said
+    assert "“elsewhere”, “nowhere”" in said and "tick “Suppress” above" in said
+    data.leave_out.click()
+    walk.settle()
+    assert "tick" not in data.problems.text() and "They are suppressed." in data.problems.text()
+    data.leave_out.click()
+    walk.settle()
     assert "edits that were not saved" in said
     people.rollBack()
     walk.settle()
@@ -109,6 +119,38 @@ def test_several_rows_of_a_person_are_asked_about(opened):
     several.click()
     walk.settle()
     assert dock.state.job()["PERSON_ID"] == "patient"
+
+
+def test_what_a_run_would_refuse_is_no_candidate(entry, tmp_path):
+    """A card number that is kept: it is said when one decides, and not when all is handed over."""
+    areas, _ = make_grid()
+    people = people_of(sorted(feature["da"] for feature in areas.getFeatures()))
+    to_file(areas, "areas", tmp_path), to_file(people, "people", tmp_path)
+    entry.show()
+    dock = entry.dock
+    walk = Walk(dock)
+    walk.settle()
+    dock.roles.choose("age", LEAVE_OUT)
+    for role, problem in ((SENSITIVE, "Take it out"), (KEEP, "Take it out"), (LEAVE_OUT, "")):
+        dock.roles.choose("patient", role)
+        dock.go_to(3)
+        walk.settle()
+        assert dock.decide.candidates
+        for candidate in dock.decide.candidates:
+            assert problem in candidate.problem if problem else not candidate.problem, candidate
+        assert bool(dock.state.decision) == (not problem)
+        if problem:
+            assert problem in dock.decide.about.text() and "“patient”" in dock.decide.about.text()
+            assert "None of these releases" in dock.decide.message.text()
+
+
+def test_of_releases_that_suppress_as_much_the_finest_is_proposed():
+    measures = Measures(1, 100, 20, 20.0, 0.0, 0.0, 0.0, 40_000.0)
+    made = [
+        replace(measures, mean_distance=metres, n_suppressed=lost) for metres, lost in ((9e4, 20), (7e3, 20), (1, 21))
+    ]
+    candidates = [Candidate("", {}, one) for one in made]
+    assert best_of([Candidate("", {}, problem="no"), *candidates]) == 2
 
 
 @pytest.mark.slow

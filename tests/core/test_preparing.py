@@ -217,7 +217,7 @@ def projects():
         {"area": das},
         {"SIN": [f"{i:09d}" for i in row], "area": of(das), **base, "total_income": rng.normal(5e4, 1e4, N).tolist()},
         ("area", "area"),
-        {**known, "SIN": LEAVE_OUT, "total_income": SENSITIVE},
+        {**known, "SIN": LEAVE_OUT, "total_income": LEAVE_OUT},
     )
     yield Project(
         "one value",
@@ -352,6 +352,39 @@ def test_what_is_counted_over_all_is_what_looking_at_all_counts(areas, records, 
     )
     assert counted.problems() == at_once.problems()
     assert counted.share == at_once.share and counted.n_sample == min(n, len(records))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "role"), [("follows", LEAVE_OUT), ("nearly follows", LEAVE_OUT), ("chance", QUASI), ("rare", QUASI)]
+)
+def test_what_follows_from_the_area_is_left_out(sentence, role):
+    """A health zone beside the area, in records some of which have no area; and what only chance makes alike."""
+    rng = np.random.default_rng(2)
+    area = rng.integers(0, 200, 6_000)
+    values = {
+        "follows": area % 7,
+        "nearly follows": np.where(area == 3, rng.integers(0, 7, len(area)), area % 7),
+        "chance": rng.integers(0, 7, len(area)),
+        "rare": np.where(rng.random(len(area)) < 0.0005, 1, 0),
+    }[sentence]
+    codes = [None if row % 50 == 0 else f"a{code}" for row, code in enumerate(area.tolist())]
+    records = {"area": column_from_values(codes), "zone_of_care": column_from_values(values.tolist())}
+    summary = proposed_roles(records, "area")["zone_of_care"]
+    assert summary.role == role
+    assert summary.reason.startswith("It follows from the area") == (role == LEAVE_OUT)
+    few = {
+        name: column_from_values([column.categories[code] for code in column.codes[:300]])
+        for name, column in records.items()
+    }
+    assert proposed_roles(few, "area")["zone_of_care"].role in (QUASI, LEAVE_OUT)
+    assert "follows" not in proposed_roles(few, "area")["zone_of_care"].reason  # of so few records nothing tells
+
+
+def test_dates_that_begin_with_their_day_are_offered_no_first_characters():
+    days = [f"{day:02d}/{month:02d}/20{year}" for year in (22, 23) for month in range(1, 13) for day in (1, 9, 20)]
+    assert coarser_offers("visited", column_from_values(days)) == []
+    begin_with_year = ["-".join(reversed(day.split("/"))) for day in days]
+    assert [offer.n_values for offer in coarser_offers("visited", column_from_values(begin_with_year))] == [2]
 
 
 def test_a_person_is_not_a_household_nor_a_category():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsVectorLayer
+from qgis.core import QgsMapLayer, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
+from ...algorithms.compat import offer_layers
 from ...algorithms.explorer_data import Reading
 from ...algorithms.form.usual_layers import (
     area_field_of,
@@ -30,7 +31,6 @@ from .project_answers import kept_answers
 from .sampling import Sample
 from .state import ReleaseState
 
-LAYER_FILTER = QgsMapLayerProxyModel.Filter
 PAUSE = 50  # milliseconds, in which several lists may change
 # What was read: the first rows of a layer, by its id and no name, and single fields of all rows, by their names.
 Known = dict[tuple[str, str], dict[str, Column]]
@@ -121,8 +121,8 @@ class DataStep(QWidget):
     # How it is made
 
     def _build(self) -> None:
-        self.regions.setFilters(LAYER_FILTER.PolygonLayer | LAYER_FILTER.PointLayer)
-        self.records.setFilters(LAYER_FILTER.VectorLayer)
+        offer_layers(self.regions, "PolygonLayer", "PointLayer")
+        offer_layers(self.records, "VectorLayer")
         self.population.setAllowEmptyFieldName(True)
         self.record_count.setAllowEmptyFieldName(True)
         for chooser in (self.regions, self.records):
@@ -330,7 +330,9 @@ class DataStep(QWidget):
         )
         self._show(
             self.problems,
-            "" if data_checked is None else "\n".join([*data_checked.problems(), *(warnings or [])]),
+            ""
+            if data_checked is None
+            else "\n".join([*data_checked.problems(), *self._of_unknown_areas(data_checked), *(warnings or [])]),
             WRONG,
         )
         persons = None if data_checked is None else data_checked.persons
@@ -346,6 +348,14 @@ class DataStep(QWidget):
                 )
             )
             self.several.setChecked(self.state.role(persons.name) == PERSON)
+
+    def _of_unknown_areas(self, data_checked: DataChecked) -> list[str]:
+        """What comes of records whose area is not known."""
+        if not data_checked.joined or not data_checked.whole or data_checked.share == 1.0:
+            return []
+        if self.state.leave_out:
+            return [tr("They are suppressed.")]
+        return [tr("Mend them, or tick “{suppress}” above to go on without them.", suppress=tr("Suppress"))]
 
     def _of_places(self) -> list[str]:
         """In what the areas are measured."""

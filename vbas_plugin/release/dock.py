@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from qgis.core import QgsProject
-from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QCloseEvent
 from qgis.PyQt.QtWidgets import (
     QDockWidget,
@@ -56,6 +56,7 @@ class ReleaseDock(QDockWidget):
         self.steps: list[tuple[QToolButton, QWidget, str]] = []
         self.title, self.back, self.next = QLabel(), QPushButton(tr("Back")), QPushButton(tr("Next"))
         self._wanted = False  # candidates, once what is looked at is known
+        self._to_panel = QTimer(self)  # once what is told of a region has its place
         self._build()
         self._connect()
         self.go_to(DATA)
@@ -148,6 +149,9 @@ class ReleaseDock(QDockWidget):
         self.next.clicked.connect(lambda: self.go_to(self.step + 1))
         self.data.checked.connect(lambda: self.roles.show_data_checked(self.data.data_checked))
         self.roles.changed.connect(self._roles_changed)
+        self._to_panel.setSingleShot(True)
+        self._to_panel.timeout.connect(lambda: self.scroll.ensureWidgetVisible(self.look.panel))
+        self.look.panel.told.connect(lambda: self._to_panel.start(0))
         self.look.session.regions.connect(self._offer)
         self.decide.rule_chosen.connect(self._offer_anew)
         self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
