@@ -161,7 +161,7 @@ HARMLESS = [
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "role"), HARMLESS, ids=[f"{name}-{len(values)}" for name, values, _ in HARMLESS]
+    ("name", "values", "role"), HARMLESS, ids=[f"{name}-{row}" for row, (name, *_) in enumerate(HARMLESS)]
 )
 def test_what_only_looks_or_sounds_like_it_is_no_alarm(name, values, role):
     rng = np.random.default_rng(3)
