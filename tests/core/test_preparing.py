@@ -326,6 +326,17 @@ def test_what_does_not_join_is_counted(areas, records):
     assert all(sentence.endswith(".") for sentence in [*problems, *checked.sentences()])
 
 
+def test_codes_that_lost_their_zeros_are_named_as_such():
+    """They are the right fields, and no other choice of fields would help."""
+    areas = {"code": column_from_values([f"{code:04d}" for code in range(7, 20)])}
+    numbers = {"code": column_from_values([7, 8, 8, 19, 9999])}
+    (problem,) = check_data(areas, numbers, "code", "code").problems()
+    assert problem.startswith("“19”, “7”, “8”: there are such areas but for leading zeros") and "as text" in problem
+    some = {"code": column_from_values(["0007", "0008", "9", "elsewhere"])}
+    *_, problem = check_data(areas, some, "code", "code").problems()
+    assert problem.startswith("“9”: there are such areas but for leading zeros")
+
+
 def test_fields_that_join_nothing_give_way_to_those_that_join_best_unless_they_were_chosen():
     areas = {"code": column_from_values(["A1", "A2", "A3"]), "n": column_from_values([1, 2, 3])}
     records = {"place": column_from_values(["A1", "A2", "A2", "A9"]), "code": column_from_values(["x", "y", "z", "z"])}
