@@ -433,6 +433,30 @@ def test_closing_or_clearing_takes_its_layer_away(dock, entry):
     assert entry.dock is window and window.isVisibleTo(window.parent())
 
 
+def test_what_else_came_into_its_group_stays(dock, entry, tmp_path):
+    """QGIS adds layers above the one that is selected: into the group, if that is the dock's."""
+    look(dock, *FIELDS)
+    project = QgsProject.instance()
+    (group,) = (found for found in project.layerTreeRoot().findGroups() if found.name() == GROUP)
+    results, table = (make_layer({"n": [1, 2]}) for _ in range(2))
+    for layer in (results, table):
+        project.addMapLayer(layer, False)
+    group.insertGroup(0, "Regions, k = 5").insertLayer(0, results)
+    file = tmp_path / "project.qgs"
+    assert project.write(str(file))
+    saved = file.read_text()
+    assert "Regions, k = 5" in saved and saved.count(results.id()) > 1 and "suppressed" not in saved
+    let_pass()
+    group.insertLayer(0, table)
+    dock.clear.click()
+    let_pass()
+    assert GROUP not in groups() and "Regions, k = 5" in groups() and dock.map.layer is None
+    for layer in (results, table):
+        assert project.mapLayer(layer.id()) is layer and project.layerTreeRoot().findLayer(layer.id()) is not None
+    project.layerTreeRoot().removeAllChildren()
+    project.setFileName("")
+
+
 def test_its_layer_comes_again_after_its_user_removed_it(dock):
     look(dock, *FIELDS)
     QgsProject.instance().removeMapLayer(dock.map.layer)
