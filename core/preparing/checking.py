@@ -107,6 +107,8 @@ class DataChecked:
                     first=first_values(self.twice),
                 )
             )
+        if self.whole and not self.n_records:
+            problems.append(tr("The table of records is empty: choose another one, or look at its filter."))
         if not self.chosen or not self.whole:
             return problems
         if self.n_records and not self.joined:

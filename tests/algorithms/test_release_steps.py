@@ -121,6 +121,24 @@ def test_several_rows_of_a_person_are_asked_about(opened):
     assert dock.state.job()["PERSON_ID"] == "patient"
 
 
+def test_a_table_that_takes_the_place_of_a_removed_one_is_looked_over(opened, tmp_path):
+    dock, walk, areas, people = opened
+    homes = sorted(feature["da"] for feature in areas.getFeatures())
+    other = to_file(people_of(homes, 4), "people of december", tmp_path)
+    walk.settle()
+    dock.data.records.setLayer(other)
+    walk.settle()
+    assert dock.state.records == other.id() and f"{other.featureCount()} records" in dock.data.said.text()
+    QgsProject.instance().removeMapLayer(other.id())
+    walk.settle()
+    assert dock.data.records.currentLayer() is people and dock.state.records == people.id()
+    assert dock.data.record_region.currentField() == dock.state.record_region == "home"
+    assert f"{people.featureCount()} records" in dock.data.said.text() and dock.state.missing() == ""
+    QgsProject.instance().removeAllMapLayers()
+    walk.settle()
+    assert dock.state.missing() and dock.data.said.text() == ""
+
+
 def test_what_a_run_would_refuse_is_no_candidate(entry, tmp_path):
     """A card number that is kept: it is said when one decides, and not when all is handed over."""
     areas, _ = make_grid()

@@ -326,6 +326,12 @@ def test_what_does_not_join_is_counted(areas, records):
     assert all(sentence.endswith(".") for sentence in [*problems, *checked.sentences()])
 
 
+def test_an_empty_table_is_said_to_be_empty():
+    tables = {"a": column_from_values(["x"])}, {"r": column_from_values([])}
+    (problem,) = check_data(*tables, "a", "r").problems()
+    assert problem.startswith("The table of records is empty")
+
+
 def test_codes_that_lost_their_zeros_are_named_as_such():
     """They are the right fields, and no other choice of fields would help."""
     areas = {"code": column_from_values([f"{code:04d}" for code in range(7, 20)])}

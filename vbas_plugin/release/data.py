@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qgis.core import QgsMapLayer, QgsVectorLayer
+from qgis.core import QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QVBoxLayout, QWidget
@@ -113,6 +113,7 @@ class DataStep(QWidget):
     def end(self) -> None:
         """Before the dock goes away for good."""
         self._soon.stop()
+        QgsProject.instance().layersRemoved.disconnect(self._follow_lists)
         self._soon.timeout.disconnect(self._check)  # lists of layers go on taking what comes into the project
         self._proposals.end()
         self._worker.stop()
@@ -175,6 +176,7 @@ class DataStep(QWidget):
         self._worker.progressed.connect(lambda percent: self.bar.setValue(round(percent)))
         self._watch.edited.connect(self._edited)
         self._watch.lost.connect(self._lose)
+        QgsProject.instance().layersRemoved.connect(self._follow_lists)
 
     # What is chosen
 
@@ -231,6 +233,14 @@ class DataStep(QWidget):
         areas, records = self.regions.currentLayer(), self.records.currentLayer()
         field = area_field_of(areas, self.region_id.currentField(), records, wanted, proposing.READ_AT_ONCE)
         self.record_region.setField(field or usual_field(names, wanted))
+
+    def _follow_lists(self) -> None:
+        """Take what the lists show once a layer was removed: they go on to another one, and say nothing of it."""
+        areas, records = self.regions.currentLayer(), self.records.currentLayer()
+        if self.state.regions != (areas.id() if areas is not None else ""):
+            self._take_areas(areas)
+        if self.state.records != (records.id() if records is not None else ""):
+            self._take_records(records)
 
     # What is found
 
