@@ -162,6 +162,30 @@ def test_what_a_run_would_refuse_is_no_candidate(entry, tmp_path):
             assert "None of these releases" in dock.decide.message.text()
 
 
+def test_decide_says_why_there_is_nothing_to_choose_from(opened):
+    """Whoever goes there at once does not see what Look says."""
+    dock, walk, _, people = opened
+    for name in dock.state.fields:
+        if name != "home":
+            dock.roles.choose(name, LEAVE_OUT)
+    dock.go_to(3)
+    walk.settle()
+    assert "Say of at least one column" in dock.decide.message.text()
+    dock.roles.choose("sex", QUASI)
+    people.startEditing()
+    people.changeAttributeValue(next(people.getFeatures()).id(), people.fields().indexOf("home"), "elsewhere")
+    walk.settle()
+    dock.go_to(3)
+    assert "First it is looked at" in dock.decide.message.text()
+    walk.settle()
+    assert "elsewhere" in dock.decide.message.text() and not dock.decide.candidates
+    people.rollBack()
+    walk.settle()
+    dock.go_to(3)
+    walk.settle()
+    assert dock.decide.message.text() == "" and dock.decide.candidates
+
+
 def test_of_releases_that_suppress_as_much_the_finest_is_proposed():
     measures = Measures(1, 100, 20, 20.0, 0.0, 0.0, 0.0, 40_000.0)
     made = [

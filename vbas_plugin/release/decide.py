@@ -105,6 +105,10 @@ class DecideStep(QWidget):
         self._say("")
         self._worker.start(tr("VBAS release: candidates"), work, self._show, self._fail)
 
+    def say(self, sentence: str, wrong: bool = False) -> None:
+        """Why there are no candidates."""
+        self._say(sentence, WRONG if wrong else SAID)
+
     def forget(self) -> None:
         """Let go of the candidates, and of the one that was chosen."""
         self._worker.stop()
