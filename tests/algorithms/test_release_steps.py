@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from qgis.core import (
+    QgsCoordinateReferenceSystem,
     QgsCoordinateTransformContext,
     QgsFeature,
     QgsProject,
@@ -119,6 +120,15 @@ def test_several_rows_of_a_person_are_asked_about(opened):
     several.click()
     walk.settle()
     assert dock.state.job()["PERSON_ID"] == "patient"
+
+
+def test_metres_declared_as_degrees_are_said_at_once(opened):
+    dock, walk, areas, _ = opened
+    assert "Coordinates of the areas" in dock.data.said.text()
+    areas.setCrs(QgsCoordinateReferenceSystem("EPSG:4326"))
+    walk.settle()
+    assert "assign the layer the coordinate reference system" in dock.data.problems.text()
+    assert "degrees" not in dock.data.said.text()  # which are projected, were they any
 
 
 def test_a_table_that_takes_the_place_of_a_removed_one_is_looked_over(opened, tmp_path):

@@ -18,10 +18,10 @@ NAMED = 4  # values and quasi-identifiers in a list
 
 
 class RegionPanel(QWidget):
-    """The panel. clicking : clicks on the map are to ask for regions, or no longer; told : something is told of one"""
+    """The panel. clicking : clicks on the map are to ask for regions, or no longer; filled : something is told of one"""
 
     clicking = pyqtSignal(bool)
-    told = pyqtSignal()
+    filled = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +41,7 @@ class RegionPanel(QWidget):
         self.text.setText(html)
         self.text.setVisible(bool(html))
         if html:
-            self.told.emit()
+            self.filled.emit()
 
 
 def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from qgis.core import QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
@@ -16,13 +17,14 @@ from ...algorithms.form.usual_layers import (
     id_field_of,
 )
 from ...core import counted
-from ...core.errors import Cancelled
+from ...core.errors import Cancelled, VbasError
 from ...core.language import tr
 from ...core.preparing.checking import DataChecked, check_data, counted_over
 from ...core.preparing.roles import LEAVE_OUT, PERSON, QUASI
 from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
 from ...core.progress import part
 from ...core.records.columns import Column
+from ...core.shapes import check_degrees
 from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, thin_bar, wrapped
 from ..explorer.work import Job, Worker
@@ -342,7 +344,14 @@ class DataStep(QWidget):
             self.problems,
             ""
             if data_checked is None
-            else "\n".join([*data_checked.problems(), *self._of_unknown_areas(data_checked), *(warnings or [])]),
+            else "\n".join(
+                [
+                    *data_checked.problems(),
+                    *self._of_unknown_areas(data_checked),
+                    *self._of_wrong_places(),
+                    *(warnings or []),
+                ]
+            ),
             WRONG,
         )
         persons = None if data_checked is None else data_checked.persons
@@ -367,11 +376,26 @@ class DataStep(QWidget):
             return [tr("They are suppressed.")]
         return [tr("Mend them, or tick “{suppress}” above to go on without them.", suppress=tr("Suppress"))]
 
+    def _of_wrong_places(self) -> list[str]:
+        """Metres that are declared as degrees."""
+        areas = self.regions.currentLayer()
+        if areas is None or not areas.crs().isGeographic() or areas.extent().isNull():
+            return []
+        extent = areas.extent()
+        corners = np.array([[extent.xMinimum(), extent.yMinimum()], [extent.xMaximum(), extent.yMaximum()]])
+        try:
+            check_degrees(corners, areas.crs().authid(), areas.name())
+        except VbasError as error:
+            return [str(error)]
+        return []
+
     def _of_places(self) -> list[str]:
         """In what the areas are measured."""
         areas = self.regions.currentLayer()
         if areas is None or not areas.crs().isValid():
             return [tr("The areas have no coordinate reference system: set it in the properties of the layer.")]
+        if self._of_wrong_places():
+            return []
         if areas.crs().isGeographic():
             return [tr("{crs}: degrees, which are projected for measuring.", crs=areas.crs().authid())]
         return [tr("Coordinates of the areas: {crs}.", crs=areas.crs().userFriendlyIdentifier())]

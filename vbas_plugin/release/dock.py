@@ -152,7 +152,7 @@ class ReleaseDock(QDockWidget):
         self.roles.changed.connect(self._roles_changed)
         self._to_panel.setSingleShot(True)
         self._to_panel.timeout.connect(lambda: self.scroll.ensureWidgetVisible(self.look.panel))
-        self.look.panel.told.connect(lambda: self._to_panel.start(0))
+        self.look.panel.filled.connect(lambda: self._to_panel.start(0))
         self.look.session.regions.connect(self._offer)
         self.look.session.changed.connect(self._tell_why_not)
         self.look.session.said.connect(lambda *_: self._tell_why_not())
