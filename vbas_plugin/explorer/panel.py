@@ -18,7 +18,7 @@ NAMED = 4  # values and quasi-identifiers in a list
 
 
 class RegionPanel(QWidget):
-    """The panel. clicking : clicks on the map are to ask for regions, or no longer; filled : something is told of one"""
+    """The panel. clicking : clicks on the map are to ask for regions, or no longer; filled : one is told of"""
 
     clicking = pyqtSignal(bool)
     filled = pyqtSignal()

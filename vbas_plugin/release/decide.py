@@ -258,8 +258,9 @@ class DecideStep(QWidget):
             widget.setVisible(self.busy)
         self.message.setVisible(bool(self.message.text()))
         self.table.setVisible(bool(self.candidates))
-        for widget in (self.about, self.preview, self.legend):
+        for widget in (self.about, self.preview):
             widget.setVisible(bool(self.candidates))
+        self.legend.setVisible(any(candidate.by_area is not None for candidate in self.candidates))
 
 
 def best_of(candidates: list[Candidate]) -> int | None:
