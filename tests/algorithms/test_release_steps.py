@@ -10,11 +10,12 @@ from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransformContext,
     QgsFeature,
+    QgsField,
     QgsProject,
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QItemSelection, QItemSelectionModel
+from qgis.PyQt.QtCore import QItemSelection, QItemSelectionModel, QVariant
 from qgis.PyQt.QtWidgets import QFileDialog
 
 from vbas.algorithms.candidates import Candidate
@@ -120,6 +121,21 @@ def test_several_rows_of_a_person_are_asked_about(opened):
     several.click()
     walk.settle()
     assert dock.state.job()["PERSON_ID"] == "patient"
+
+
+def test_a_column_that_is_made_while_the_dock_is_open_has_a_role(opened):
+    """Such as the steps of an amount, which is what is told of amounts that stand alone."""
+    dock, walk, _, people = opened
+    dock.roles.choose("sex", SENSITIVE)
+    people.addExpressionField('floor("age" / 10)', QgsField("decade", QVariant.Type.Int))
+    walk.settle()
+    assert dock.state.fields[-1] == "decade" and dock.state.role("decade") == QUASI
+    assert dock.roles.role_list("decade").currentData() == QUASI and dock.state.role("sex") == SENSITIVE
+    dock.roles.choose("decade", KEEP)
+    people.removeExpressionField(people.fields().indexOf("decade"))
+    walk.settle()
+    assert "decade" not in dock.state.fields and dock.roles.table.rowCount() == len(dock.state.fields)
+    assert "KEEP_FIELDS" not in dock.state.job() and dock.state.role("sex") == SENSITIVE
 
 
 def test_metres_declared_as_degrees_are_said_at_once(opened):

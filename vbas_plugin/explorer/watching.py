@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from qgis.core import QgsMapLayer, QgsProject
+from qgis.core import QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 
 class LayerWatch(QObject):
-    """Watches some layers. edited : one of them holds or shows other rows, or lies elsewhere; lost : one is about to
-    leave the project, by its name, and stays until all who hear of it have done what they must"""
+    """Watches some layers. edited : one of them holds or shows other rows or fields, or lies elsewhere; lost : one is
+    about to leave the project, by its name, and stays until all who hear of it have done what they must"""
 
     edited = pyqtSignal()
     lost = pyqtSignal(str)
@@ -47,4 +47,5 @@ class LayerWatch(QObject):
 
 
 def _signals(layer: QgsMapLayer) -> tuple[Any, ...]:
-    return layer.dataChanged, layer.layerModified, layer.subsetStringChanged, layer.crsChanged
+    of_fields = (layer.updatedFields,) if isinstance(layer, QgsVectorLayer) else ()
+    return layer.dataChanged, layer.layerModified, layer.subsetStringChanged, layer.crsChanged, *of_fields

@@ -222,7 +222,8 @@ class DataStep(QWidget):
         self.record_count.setField("")
         self.data_checked = None
         state = self.state
-        state.fields, state.proposed, state.chosen, state.coarser = tuple(_names(layer)), {}, {}, {}
+        state.take_fields([])
+        state.take_fields(_names(layer))
         if layer is not None:
             state.recall(kept_answers(layer.id()))
         self._propose_area_of_record()
@@ -249,6 +250,7 @@ class DataStep(QWidget):
     def _edited(self) -> None:
         """What was read of the layers is no longer what they hold."""
         self._columns = {}
+        self.state.take_fields(_names(self.records.currentLayer()))
         self._soon.start()
 
     def _lose(self, name: str) -> None:

@@ -64,6 +64,13 @@ class ReleaseState:
         role = self.chosen.get(name) or self.proposed.get(name) or LEAVE_OUT
         return LEAVE_OUT if role == AREA or name == self.record_count else role
 
+    def take_fields(self, fields: Sequence[str]) -> None:
+        """The records have these fields; what was said of others is forgotten."""
+        self.fields = tuple(fields)
+        for said_of in (self.proposed, self.chosen, self.coarser):
+            for name in {*said_of} - {*fields}:
+                del said_of[name]
+
     def with_role(self, role: str) -> list[str]:
         """The fields of a role, in the order of the table."""
         return [name for name in self.fields if self.role(name) == role]
