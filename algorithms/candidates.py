@@ -24,6 +24,7 @@ from ..core.job.values import AREAS, NESTED
 from ..core.language import plural, tr
 from ..core.policy import policies, policies_for_lists
 from ..core.privacy.derivable import NO_SMALL_COUNT
+from ..core.privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from ..core.privacy.rules import NO_RULE, list_rules
 from ..core.report.provenance import now
 from ..core.report.sign import Signing, SignPage, previewed
@@ -103,6 +104,8 @@ def candidates_of(
         steps.setCurrentStep(done)
         try:
             account = reading.account(explorer_data, steps)
+            kept = examine_kept_fields(account.plan, explorer_data.records)
+            refuse_kept_fields(kept)  # as the run would, before anybody decides for it
         except Cancelled:
             raise
         except (VbasError, QgsProcessingException) as error:
@@ -112,7 +115,15 @@ def candidates_of(
         page = previewed(account, Signing(made_by=made_by()), now())
         candidates.append(
             Candidate(
-                candidate.title, candidate.parameters, account.measures, _sentences(account), by_area=by_area, page=page
+                candidate.title,
+                candidate.parameters,
+                account.measures,
+                [
+                    *_sentences(account),
+                    *(reading.in_words_of_the_form(field.warning) for field in kept if field.warning),
+                ],
+                by_area=by_area,
+                page=page,
             )
         )
     return candidates

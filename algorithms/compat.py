@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from qgis.core import Qgis, QgsField, QgsPalLayerSettings, QgsProcessingAlgorithm, QgsVectorLayer, QgsWkbTypes
+from qgis.core import (
+    Qgis,
+    QgsField,
+    QgsMapLayerProxyModel,
+    QgsPalLayerSettings,
+    QgsProcessingAlgorithm,
+    QgsVectorLayer,
+    QgsWkbTypes,
+)
 from qgis.PyQt.QtCore import QDate, QDateTime, Qt, QTime, QVariant
 
 from ..core.plain_text import plain_text
@@ -84,6 +92,19 @@ def geometry_kind(layer: QgsVectorLayer) -> str:
     kinds = QgsWkbTypes.GeometryType
     known = (("point", "PointGeometry"), ("line", "LineGeometry"), ("polygon", "PolygonGeometry"))
     return next((kind for kind, name in known if layer.geometryType() == getattr(kinds, name)), "other")
+
+
+def offer_layers(box: Any, *kinds: str) -> None:
+    """Have a QgsMapLayerComboBox offer layers of these kinds alone; QGIS 3.34 moved the names, and its log shows a
+    traceback for each use of the former ones."""
+    if Qgis.QGIS_VERSION_INT >= 33400:
+        names, filters = Qgis.LayerFilter, Qgis.LayerFilters
+    else:
+        names, filters = QgsMapLayerProxyModel.Filter, QgsMapLayerProxyModel.Filters
+    wanted = filters(getattr(names, kinds[0]))
+    for kind in kinds[1:]:
+        wanted = wanted | getattr(names, kind)
+    box.setFilters(filters(wanted))
 
 
 def label_placement(name: str) -> object:

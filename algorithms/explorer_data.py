@@ -44,7 +44,7 @@ from .form.effective import Effective
 from .form.form import Form
 from .form.records import populated, records_of
 from .form.refusals import problem_of
-from .form.understanding import as_spelled, understood
+from .form.understanding import as_spelled, understood, with_labels
 from .layers.inputs import Inputs
 from .layers.shapes.areas import AreaLayer
 from .layers.tables import Table
@@ -218,6 +218,10 @@ class Reading:
     def problem(self, error: Exception) -> str:
         """An error in one sentence, as the main algorithm says it."""
         return problem_of(self._algorithm, error)
+
+    def in_words_of_the_form(self, sentence: str) -> str:
+        """A sentence of core that names parameters, as the main algorithm says it."""
+        return with_labels(self._algorithm, sentence)
 
     def _form(self, feedback: QgsProcessingFeedback, spelled: bool) -> Form:
         """The form of the main algorithm, for reading alone; spelled : with fields named as their layers do."""

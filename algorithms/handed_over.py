@@ -103,7 +103,8 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
         form.outputs.add_text(RELEASE_REPORT, page)
     if account.rows is not None and form.outputs.wanted(RELEASE_FOLDER):
         add_release_folder(form, account, page_of_folder, layer, shapes, rows, "" if entry is None else entry.name)
-    form.conclusion = conclude(form, account, step)
+    reported = (layer is not None and form.outputs.wanted(REPORT)) or form.outputs.wanted(RELEASE_REPORT)
+    form.conclusion = conclude(form, account, step, reported)
     if remarks.single is not None:
         single, measures = remarks.single
         form.info(tr("One level ({single}) would give: {in_short}.", single=single, in_short=_in_short(measures)))

@@ -25,6 +25,15 @@ def without_zeros_of(code: str) -> str:
     return code.lstrip("0") or code
 
 
+def said_of_lost_zeros(values: Sequence[object] | np.ndarray) -> str:
+    """A sentence on values that are areas but for leading zeros, with the first of them."""
+    return tr(
+        "{first}: there are such areas but for leading zeros, which go where a code is read as a number. Read it as "
+        "text in both tables.",
+        first=first_values(values),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Areas:
     """The n areas, in the order of the layer they came from.

@@ -64,4 +64,9 @@ def first_values(values: Iterable[object], limit: int = 5) -> str:
 def _quoted(value: object) -> str:
     """A value in quotation marks; the words for none stand without."""
     text = value_text(value)
-    return text if value_in_data(value) in (EMPTY, MISSING) else tr("“{value}”", value=text)
+    return text if value_in_data(value) in (EMPTY, MISSING) else in_quotes(text)
+
+
+def in_quotes(text: str) -> str:
+    """A text between the quotation marks of the language."""
+    return tr("“{value}”", value=text)

@@ -266,6 +266,8 @@ def release() -> Steps:
     yield 2 * MOMENT
     film.take("slider")
     dock.look.map.select_at(iface.mapCanvas().extent().center())
+    yield from settled(dock)
+    dock.scroll.verticalScrollBar().setValue(0)
     yield from drawn()
     save(window.grab(), "explorer")
     dock.scroll.ensureWidgetVisible(dock.look.panel)
@@ -393,7 +395,7 @@ def drawn() -> Steps:
 def settled(dock: QDockWidget) -> Steps:
     """Until the dock has nothing to do any more."""
     yield MOMENT
-    while dock.data.busy or dock.look.session.busy or dock.decide.busy or dock.hand_over.busy:
+    while any(part.busy for part in (dock.data, dock.look.session, dock.look.telling, dock.decide, dock.hand_over)):
         yield MOMENT
     yield MOMENT
 

@@ -10,13 +10,15 @@ from ..privacy.derivable import in_short
 from ..release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 
 LOOK = tr("Look at the report; what is marked “for release” may be published under your rules, “internal” may not.")
+MARKED = tr("What is marked “for release” may be published under your rules, “internal” may not.")
 RELEASE_NEXT = tr("If the cost is right, release with this crosswalk; the region audit is internal.")
 
 
-def conclude(log: Log, account: Account, next_step: str = "") -> tuple[str, ...]:
+def conclude(log: Log, account: Account, next_step: str = "", reported: bool = True) -> tuple[str, ...]:
     """The end of the log, once all outputs are in their place: verdict, cost and next step.
 
     next_step : a sentence, of which attribute to look at; without it, what may be done with the outputs
+    reported : whether there is a report to look at
     """
     measures, n_levels = account.measures, len(account.levels)
     if account.rows is not None and measures.n_suppressed == measures.n_records:
@@ -25,7 +27,7 @@ def conclude(log: Log, account: Account, next_step: str = "") -> tuple[str, ...]
         _verdict(account),
         *([in_short(account.ask.k)] if account.no_small_count and account.rows is not None else []),
         _cost(measures, n_levels),
-        next_step or (RELEASE_NEXT if account.rows is None else LOOK),
+        next_step or (RELEASE_NEXT if account.rows is None else LOOK if reported else MARKED),
     )
 
 

@@ -17,7 +17,7 @@ import shapely
 
 from ..arrays import to_list
 from ..drawing import multi_polygons
-from ..errors import InputError
+from ..errors import InputError, in_quotes
 from ..language import tr
 from ..publish.files import DISK
 from ..publish.folders import own_folder
@@ -48,7 +48,7 @@ def missing_of(table: DataTable) -> str:
                 "Table “{table}” has all words as values by which a CSV file could tell a missing value ({words}): "
                 "choose another format.",
                 table=table.name,
-                words=", ".join(f"“{word}”" for word in MISSING),
+                words=", ".join(in_quotes(word) for word in MISSING),
             )
         )
     return free

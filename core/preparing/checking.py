@@ -9,7 +9,7 @@ from heapq import nsmallest
 import numpy as np
 
 from .. import counted
-from ..areas import identifier_text
+from ..areas import identifier_text, said_of_lost_zeros, without_zeros_of
 from ..dataclass import dataclass
 from ..errors import first_values
 from ..language import plural, tr
@@ -27,7 +27,8 @@ class DataChecked:
 
     n_areas, n_records : rows; n_sample : the first records, by which columns are judged
     chosen : whether both fields that join them are; twice : identifiers that several areas have
-    without_area, unknown_area : records whose area is missing, or is none of the areas; unknown : some such values
+    without_area, unknown_area : records whose area is missing, or is none of the areas; unknown : some such values;
+    lost_zeros : some that are areas but for leading zeros
     empty_areas : areas without records
     joins : the pairs of fields by which records join areas, the best first; persons : the column that says whose a row
     is, where persons have several; looks : what each column of the records looks like
@@ -43,6 +44,7 @@ class DataChecked:
     without_area: int = 0
     unknown_area: int = 0
     unknown: tuple[str, ...] = ()
+    lost_zeros: tuple[str, ...] = ()
     empty_areas: int = 0
     joins: tuple[Join, ...] = ()
     persons: Persons | None = None
@@ -105,10 +107,16 @@ class DataChecked:
                     first=first_values(self.twice),
                 )
             )
+        if self.whole and not self.n_records:
+            problems.append(tr("The table of records is empty: choose another one, or look at its filter."))
         if not self.chosen or not self.whole:
             return problems
         if self.n_records and not self.joined:
-            problems.append(tr("No record has the code of an area: choose the fields that hold the same codes."))
+            problems.append(
+                said_of_lost_zeros(self.lost_zeros)
+                if self.lost_zeros
+                else tr("No record has the code of an area: choose the fields that hold the same codes.")
+            )
             return problems
         if self.without_area:
             problems.append(plural("{n} record has no area.", "{n} records have no area.", self.without_area))
@@ -121,6 +129,8 @@ class DataChecked:
                     first=first_values(self.unknown),
                 )
             )
+        if self.lost_zeros:
+            problems.append(said_of_lost_zeros(self.lost_zeros))
         return problems
 
 
@@ -166,7 +176,7 @@ def counted_over(checked: DataChecked, areas: Column | None, records: Column | N
 
     areas, records : the fields that join them, None where that is not chosen
     """
-    twice, without, unknown, values, empty = _joined(areas, records)
+    twice, without, unknown, values, lost_zeros, empty = _joined(areas, records)
     return replace(
         checked,
         n_areas=checked.n_areas if areas is None else len(areas),
@@ -175,6 +185,7 @@ def counted_over(checked: DataChecked, areas: Column | None, records: Column | N
         without_area=without,
         unknown_area=unknown,
         unknown=values,
+        lost_zeros=lost_zeros,
         empty_areas=empty,
         whole=True,
     )
@@ -188,27 +199,31 @@ def _better(joins: tuple[Join, ...], region_id: str, record_region: str) -> tupl
     return joins[0].region_id, joins[0].record_region
 
 
-def _joined(areas: Column | None, records: Column | None) -> tuple[tuple[str, ...], int, int, tuple[str, ...], int]:
-    """Codes of several areas; records without an area, with an unknown one, and their values; areas without records."""
+def _joined(
+    areas: Column | None, records: Column | None
+) -> tuple[tuple[str, ...], int, int, tuple[str, ...], tuple[str, ...], int]:
+    """Codes of several areas; records without an area, with an unknown one, their values, and those that are areas but
+    for leading zeros; areas without records."""
     if areas is None:
-        return (), 0, 0, (), 0
+        return (), 0, 0, (), (), 0
     n_of_code: dict[str | None, int] = {}
     for value, n in zip(areas.categories.tolist(), np.bincount(areas.codes, minlength=len(areas.categories)).tolist()):
         text = identifier_text(value)
         n_of_code[text] = n_of_code.get(text, 0) + n
     twice = tuple(text for text, n in n_of_code.items() if n > 1 and text is not None)
     if records is None:
-        return twice, 0, 0, (), 0
+        return twice, 0, 0, (), (), 0
     texts = [identifier_text(value) for value in records.categories.tolist()]
     held = np.bincount(records.codes, minlength=len(texts))
     missing = np.array([text is None for text in texts], bool)
     unknown = np.array([text is not None and text not in n_of_code for text in texts], bool)
-    lost = tuple(
-        nsmallest(SHOWN_UNKNOWN, {text for text, is_lost in zip(texts, unknown) if is_lost and text is not None})
-    )
+    lost = {text for text, is_lost in zip(texts, unknown) if is_lost and text is not None}
+    bare = {without_zeros_of(text) for text in n_of_code if text is not None}
+    lost_zeros = tuple(nsmallest(SHOWN_UNKNOWN, (text for text in lost if without_zeros_of(text) in bare)))
     used = {text for text, n in zip(texts, held) if n}
     empty = sum(n for text, n in n_of_code.items() if text not in used)
-    return twice, int(held[missing].sum()), int(held[unknown].sum()), lost, empty
+    first_lost = tuple(nsmallest(SHOWN_UNKNOWN, lost))
+    return twice, int(held[missing].sum()), int(held[unknown].sum()), first_lost, lost_zeros, empty
 
 
 def _floored(percent: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,11 +13,12 @@ from ..errors import InputError
 from ..generalising.hierarchies import Hierarchy
 from ..generalising.rules import BANDS, LEADING, hierarchy_rule
 from ..language import plural, tr
-from ..plain_text import is_missing, value_text
+from ..plain_text import is_missing, plain_text, value_text
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
 from ..suppression import Terms, suppressed_by_class, suppression_percent
+from .column_values import DATE, kind_of
 
 WIDTHS = ((5, 10, 20), (10, 20), (10, 50, 100), (100, 500, 1000), (1000, 5000, 10_000), (10_000, 50_000, 100_000))
 CHARACTERS = ((4, 3, 2, 1), (3, 2, 1), (2, 1), (1,))
@@ -59,7 +61,9 @@ def coarser_offers(name: str, column: Column) -> list[Coarser]:
     if len(values) > MOST_VALUES or len(values) < 2:
         return []
     offers: dict[int, Coarser] = {}
-    for rule in (*_of(BANDS, WIDTHS), *_of(LEADING, CHARACTERS)):
+    # Of a date that begins with its day, the first characters would group days of all months and years.
+    leading = [] if _begins_with_day(values.tolist()) else _of(LEADING, CHARACTERS)
+    for rule in (*_of(BANDS, WIDTHS), *leading):
         for offer in _levels(name, rule, values, np.bincount(column.codes, minlength=len(values))):
             if 1 < offer.n_values < len(values):
                 offers.setdefault(offer.n_values, offer)
@@ -101,6 +105,11 @@ def as_it_is(column: Column) -> str:
     if len(column.categories) > PREVIEWED:
         return tr("as it is: {first}…", first=", ".join(first_texts))
     return tr("as it is: {first}", first=", ".join(first_texts))
+
+
+def _begins_with_day(values: Sequence[object]) -> bool:
+    present = [value for value in values if not is_missing(value) and value != ""]
+    return kind_of(present) == DATE and not any(re.match(r"\d{4}", plain_text(value)) for value in present)
 
 
 def _of(kind: str, numbers: Sequence[Sequence[int]]) -> list[str]:

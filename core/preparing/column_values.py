@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dataclass import dataclass
 from ..language import as_data
+from ..plain_text import plain_text
 
 WHOLE, NUMBER, DATE = as_data("whole numbers"), as_data("numbers"), as_data("dates")
 TEXT, YES_NO, EMPTY = as_data("text"), as_data("yes or no"), as_data("empty")
@@ -44,7 +45,7 @@ class ColumnValues:
         cls, name: str, kind: str, filled: int, values: Sequence[object], held: np.ndarray, known: bool
     ) -> ColumnValues:
         """held : how many records have each of the values."""
-        texts = tuple(str(value).strip() for value in values[:: len(values) // LOOKED_THROUGH + 1])
+        texts = tuple(plain_text(value).strip() for value in values[:: len(values) // LOOKED_THROUGH + 1])
         return cls(plain_name(name), kind, texts, filled, int((held > 0).sum()), int((held == 1).sum()), known)
 
     @property
@@ -91,7 +92,8 @@ def kind_of(values: Sequence[object]) -> str:
 
 
 def _is_date(value: object) -> bool:
-    return isinstance(value, str) and _DATE.fullmatch(value.strip()) is not None
+    # A number is none, whatever it looks like; what is neither, such as a date of QGIS, is what it reads as.
+    return not isinstance(value, (bool, int, float)) and _DATE.fullmatch(plain_text(value).strip()) is not None
 
 
 def _number(value: object) -> float | None:

@@ -15,9 +15,9 @@ import numpy as np
 from ..dataclass import dataclass
 from ..language import as_data, plural, tr
 from ..plain_text import is_missing, value_text
-from ..records.columns import Column
-from .column_values import EMPTY, NUMBER, ColumnValues, kind_of, plain_name
-from .pointing import why_it_points_at_persons
+from ..records.columns import Column, combine_codes
+from .column_values import EMPTY, NUMBER, WHOLE, ColumnValues, kind_of, plain_name
+from .pointing import FEW_RECORDS, NEARLY_ALL, why_it_points_at_persons
 
 # Kept with the project as they stand here; people are shown tr(role).
 AREA, PERSON, HOUSEHOLD, PERIOD = as_data("area"), as_data("person"), as_data("household"), as_data("period")
@@ -29,6 +29,9 @@ SINGLE = (AREA, PERSON, HOUSEHOLD, PERIOD)  # at most one column each
 EXAMPLES = 3
 MOST_VALUES = 150  # of what is proposed as known indirectly
 MOST_QUASI = 8  # proposed at once; more would leave nobody in a class of k
+# A column says where a person is, where in nearly all areas all records have the same value of it, and would not by
+# chance: areas with so many records, so many of them, and no value that nearly all records have.
+RECORDS_OF_AREA, AREAS_LOOKED_AT, OF_AREAS, OF_RECORDS = 10, 20, 0.97, 0.9
 
 _NAMES = {
     "sensitive": (
@@ -75,6 +78,11 @@ def proposed_roles(records: Mapping[str, Column], area: str = "", person: str = 
     area, person : the columns that say in which area a record lies, and whose it is; empty for none
     """
     looks = {name: column_summary(name, column, name == area, name == person) for name, column in records.items()}
+    if area in records:
+        for name, summary in looks.items():
+            if name not in (area, person) and not summary.alarming and _follows(records[name], records[area]):
+                reason = tr("It follows from the area, so it says where a person is: the region is released instead.")
+                looks[name] = _as(summary, LEAVE_OUT, reason)
     wanted = [name for name, summary in looks.items() if summary.role == QUASI]
     wanted.sort(key=lambda name: not _named("quasi", name))  # those whose name says so first; else their order stays
     for name in wanted[MOST_QUASI:]:
@@ -127,14 +135,24 @@ def _role(
     known = any(_named(words, name) for words in _NAMES)
     column = ColumnValues.of(name, summary.kind, summary.n_records - summary.missing, values, held, known)
     reason = why_it_points_at_persons(column)
-    return (LEAVE_OUT, reason, True) if reason else _of_what_is_known(name, summary)
+    return (LEAVE_OUT, reason, True) if reason else _of_what_is_known(name, summary, column)
 
 
-def _of_what_is_known(name: str, summary: ColumnSummary) -> tuple[str, str, bool]:
+def _of_what_is_known(name: str, summary: ColumnSummary, column: ColumnValues) -> tuple[str, str, bool]:
     """What k or the demands on sensitive values protect, or what needs a decision."""
     if summary.n_values == 1:
         return LEAVE_OUT, tr("It has the same value in every record."), False
     if _named("sensitive", name):
+        if summary.kind in (NUMBER, WHOLE) and column.alone > NEARLY_ALL * column.filled >= NEARLY_ALL * FEW_RECORDS:
+            reason = plural(
+                "{n} of {filled:,} records has an amount of its own, which would say whose it is: release it in steps, "
+                "made in a column of their own, or not at all.",
+                "{n} of {filled:,} records have an amount of their own, which would say whose it is: release it in "
+                "steps, made in a column of their own, or not at all.",
+                column.alone,
+                filled=column.filled,
+            )
+            return LEAVE_OUT, reason, False
         return SENSITIVE, tr("Going by its name, nobody should learn it about a person."), False
     if _named("quasi", name) and summary.n_values <= MOST_VALUES:
         return QUASI, tr("Going by its name, others may know it about a person."), False
@@ -146,6 +164,20 @@ def _of_what_is_known(name: str, summary: ColumnSummary) -> tuple[str, str, bool
         )
         return LEAVE_OUT, reason, False
     return QUASI, tr("Few values, which others may know about a person: you decide."), False
+
+
+def _follows(column: Column, area: Column) -> bool:
+    """Whether the areas nearly all have one value of a column each, which their records would not have by chance."""
+    places = np.array([not is_missing(value) for value in area.categories.tolist()], bool)
+    held = np.bincount(area.codes, minlength=len(places))
+    looked_at = places & (held >= RECORDS_OF_AREA)
+    if looked_at.sum() < AREAS_LOOKED_AT:
+        return False
+    rows = looked_at[area.codes]
+    _, pairs = combine_codes([area.codes[rows], column.codes[rows]], [len(places), len(column.categories)])
+    single = np.bincount(pairs[:, 0], minlength=len(places))[looked_at] == 1
+    largest = np.bincount(column.codes[rows], minlength=1).max()
+    return bool(single.mean() >= OF_AREAS and largest <= OF_RECORDS * rows.sum())
 
 
 def _named(kind: str, name: str) -> bool:

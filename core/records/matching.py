@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..areas import Areas, identifier_text
+from ..areas import Areas, identifier_text, said_of_lost_zeros
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
@@ -177,13 +177,7 @@ def _of_rows(table: RecordTable, texts: np.ndarray, some: np.ndarray) -> np.ndar
 def lost_zeros(areas: Areas, texts: np.ndarray) -> str:
     """A sentence on areas that are not found for their leading zeros; empty where that is not so."""
     named = texts[areas.named_by(texts) >= 0]
-    if not len(named):
-        return ""
-    return tr(
-        "{first}: there are such areas but for leading zeros, which go where a code is read as a number. Read it as "
-        "text in both tables.",
-        first=first_values(named),
-    )
+    return said_of_lost_zeros(named) if len(named) else ""
 
 
 def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from ..disclosure.published import Published
 from ..disclosure.row_values import known_fields, names_beside, row_values_in, rows_by_value
 from ..disclosure.values import as_text, differing_by_type_alone
-from ..errors import InputError, first_values
+from ..errors import InputError, first_values, in_quotes
 from ..language import all_of, plural, tr
 from ..profile import Profile
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
@@ -99,7 +99,7 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
                     "person would not be seen: leave these out of KEEP_FIELDS and SENSITIVE, or begin a register with "
                     "a release that shows all of them.",
                     release=release.title,
-                    fields=all_of([f"“{name}”" for name in names]),
+                    fields=all_of([in_quotes(name) for name in names]),
                 )
             )
     showing = [release for release in earlier if len(release.records)]
@@ -109,7 +109,7 @@ def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -
                 "No release of the register is known to have shown {fields} in its rows, and what they showed under "
                 "other names would not be seen: leave these out of KEEP_FIELDS and SENSITIVE, or begin a register with "
                 "a release that shows all of them.",
-                fields=all_of([f"“{name}”" for name in names]),
+                fields=all_of([in_quotes(name) for name in names]),
             )
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from .. import counted
 from ..disclosure.published import Published
 from ..disclosure.row_values import known_row_fields
+from ..errors import in_quotes
 from ..language import all_of, plural, tr
 from ..log import Log
 from .updating import FURTHER, SHOWN, Changed, Update
@@ -121,7 +122,7 @@ def say_who_can_be_followed(release: Published, n: int, k: int, log: Log) -> tup
         "values out of the two: group the values, or keep fewer fields.",
         n,
         k=k,
-        fields=all_of([f"“{name}”" for name in known_row_fields(release)]),
+        fields=all_of([in_quotes(name) for name in known_row_fields(release)]),
     )
     log.warn(followed)
     return (followed,)
@@ -133,7 +134,7 @@ def say_who_is_held_back(release: Published, n: int, k: int, log: Log) -> tuple[
     names = known_row_fields(release)
     if not names:
         return ()
-    fields = all_of([f"“{name}”" for name in names])
+    fields = all_of([in_quotes(name) for name in names])
     identical = tr(
         "Each row of this release looks like at least {others} others of its class and region in {fields}, too.",
         others=k - 1,
@@ -166,7 +167,7 @@ def say_what_is_in_new_words(fields: Sequence[str], k: int, log: Log) -> tuple[s
         "{fields}: a value that {k} rows or more of the release before show is gone, and another is new. If the one is "
         "the other in other words, changes of a few people among them are not seen, and whoever knows both words may "
         "see them: write values as before.",
-        fields=all_of([f"“{name}”" for name in fields]),
+        fields=all_of([in_quotes(name) for name in fields]),
         k=k,
     )
     log.warn(said)

@@ -38,10 +38,10 @@ def standing():
 
 def settle(dock):
     """Until no work is left: one piece of it may start another."""
-    wait_for(lambda: not dock.session.busy)
+    wait_for(lambda: not dock.session.busy and not dock.telling.busy)
     let_pass()
-    while dock.session.busy:
-        wait_for(lambda: not dock.session.busy)
+    while dock.session.busy or dock.telling.busy:
+        wait_for(lambda: not dock.session.busy and not dock.telling.busy)
         let_pass()
 
 

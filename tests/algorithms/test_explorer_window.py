@@ -10,7 +10,7 @@ import pytest
 from qgis.core import QgsPointXY, QgsProject
 from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
-from qgis.PyQt.QtGui import QColor, QWheelEvent
+from qgis.PyQt.QtGui import QColor, QFont, QFontMetrics, QWheelEvent
 from qgis.PyQt.QtTest import QTest
 
 from vbas.algorithms import anonymize
@@ -18,6 +18,7 @@ from vbas.algorithms.explorer_data import Reading
 from vbas.algorithms.layers.feedback import check_cancelled
 from vbas.core import language
 from vbas.vbas_plugin.explorer.curve_view import LINE, MARK
+from vbas.vbas_plugin.explorer.lost_bars import Bar
 from vbas.vbas_plugin.explorer.map_layer import GROUP
 from vbas.vbas_plugin.explorer.swipe import PLAIN
 from vbas.vbas_plugin.provider import VbasPlugin
@@ -352,6 +353,7 @@ def test_a_click_on_the_map_tells_of_the_region(dock, qgis_iface, nested):
         QPoint(int(pixel.x()), int(pixel.y())),
     )
     let_pass()
+    settle(dock)
     told = dock.panel.text.text().replace("&nbsp;", " ")
     assert "Region 3" in told and "internal: not for publishing" in told
     assert f"{feature['records']} records" in told and f"population {feature['population']:,.0f}" in told
@@ -367,12 +369,23 @@ def test_a_click_on_the_map_tells_of_the_region(dock, qgis_iface, nested):
     assert canvas.mapTool() is not dock.map._tool and not dock.panel.button.isChecked()
 
 
+def test_a_bar_leaves_out_of_the_column_before_the_value(qgis_app):
+    metrics, bar = QFontMetrics(QFont()), Bar("État matrimonial", "Veuf/veuve", 10_230, 2_547)
+    whole = metrics.horizontalAdvance(bar.in_words)
+    assert bar.within(whole, metrics) == bar.in_words
+    for part in (0.9, 0.8, 0.7):
+        words = bar.within(part * whole, metrics)
+        assert "Veuf/veuve" in words and "24.9" in words and metrics.horizontalAdvance(words) <= part * whole
+    assert metrics.horizontalAdvance(bar.within(0.2 * whole, metrics)) <= 0.2 * whole
+
+
 def test_larger_regions_are_told_of_too(dock):
     dock.choices.nested.setChecked(True)
     look(dock, *FIELDS)
     choose_number(dock, 8)
     last = len(dock.session.state.shown.levels) - 1
     dock.map.select(last, 1)
+    settle(dock)
     assert f"Level {last + 1}: " in dock.panel.text.text() and "1440 records" in dock.panel.text.text()
 
 
@@ -385,6 +398,7 @@ def test_values_of_records_are_no_markup(dock):
     told = []
     for number in range(1, 37):
         dock.map.select(0, number)
+        settle(dock)
         told.append(dock.panel.text.text())
     assert not any("<b>&x" in one for one in told) and any("&lt;b&gt;&amp;x" in one for one in told)
 
@@ -417,6 +431,30 @@ def test_closing_or_clearing_takes_its_layer_away(dock, entry):
     assert groups() == [] and len(QgsProject.instance().mapLayers()) == 2 and not entry.action.isChecked()
     entry.show()
     assert entry.dock is window and window.isVisibleTo(window.parent())
+
+
+def test_what_else_came_into_its_group_stays(dock, entry, tmp_path):
+    """QGIS adds layers above the one that is selected: into the group, if that is the dock's."""
+    look(dock, *FIELDS)
+    project = QgsProject.instance()
+    (group,) = (found for found in project.layerTreeRoot().findGroups() if found.name() == GROUP)
+    results, table = (make_layer({"n": [1, 2]}) for _ in range(2))
+    for layer in (results, table):
+        project.addMapLayer(layer, False)
+    group.insertGroup(0, "Regions, k = 5").insertLayer(0, results)
+    file = tmp_path / "project.qgs"
+    assert project.write(str(file))
+    saved = file.read_text()
+    assert "Regions, k = 5" in saved and saved.count(results.id()) > 1 and "suppressed" not in saved
+    let_pass()
+    group.insertLayer(0, table)
+    dock.clear.click()
+    let_pass()
+    assert GROUP not in groups() and "Regions, k = 5" in groups() and dock.map.layer is None
+    for layer in (results, table):
+        assert project.mapLayer(layer.id()) is layer and project.layerTreeRoot().findLayer(layer.id()) is not None
+    project.layerTreeRoot().removeAllChildren()
+    project.setFileName("")
 
 
 def test_its_layer_comes_again_after_its_user_removed_it(dock):

@@ -5,11 +5,16 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from qgis.core import QgsProject
+from qgis.core import QgsFeature, QgsProject, QgsVectorLayer
 from qgis.PyQt import sip
+from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
+from vbas.core.preparing.column_values import DATE
+from vbas.core.preparing.roles import LEAVE_OUT, column_summary
+from vbas.core.progress import silent
 from vbas.vbas_plugin.release import proposing
 from vbas.vbas_plugin.release.data import DataStep
+from vbas.vbas_plugin.release.sampling import Sample
 from vbas.vbas_plugin.release.state import ReleaseState
 
 from .conftest import make_layer
@@ -156,3 +161,21 @@ def test_nothing_begins_once_the_step_has_ended(step):
     QgsProject.instance().removeMapLayer(QgsProject.instance().mapLayersByName("areas")[0].id())
     let_pass()
     assert not dock._worker.busy and not dock._proposals.busy
+
+
+def test_fields_of_dates_are_judged_as_dates(provider):
+    """QGIS finds dates in CSV files and spreadsheets by itself; a day of birth is then no mere “many values”."""
+    layer = QgsVectorLayer("None?field=born:date&field=seen:datetime", "people", "memory")
+    born = [QDate(1930, 1, 1).addDays(30 * row) for row in range(600)]
+    layer.dataProvider().addFeatures([_person(layer, day) for day in born for _ in range(5)])
+    columns = Sample(layer).columns(silent)
+    for name, column in columns.items():
+        summary = column_summary(name, column)
+        assert (summary.kind, summary.role, summary.alarming) == (DATE, LEAVE_OUT, True)
+        assert summary.reason.startswith("Exact dates")
+
+
+def _person(layer, day):
+    feature = QgsFeature(layer.fields())
+    feature.setAttributes([day, QDateTime(day, QTime(9, 30))])
+    return feature

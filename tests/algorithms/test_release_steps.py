@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from qgis.core import (
+    QgsCoordinateReferenceSystem,
     QgsCoordinateTransformContext,
     QgsFeature,
+    QgsField,
     QgsProject,
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QItemSelection, QItemSelectionModel
+from qgis.PyQt.QtCore import QItemSelection, QItemSelectionModel, QVariant
 from qgis.PyQt.QtWidgets import QFileDialog
 
+from vbas.algorithms.candidates import Candidate
 from vbas.core.command.main import DONE, main
-from vbas.core.preparing.roles import AREA, LEAVE_OUT, PERSON, QUASI
+from vbas.core.evaluation import Measures
+from vbas.core.preparing.roles import AREA, KEEP, LEAVE_OUT, PERSON, QUASI, SENSITIVE
+from vbas.vbas_plugin.release.decide import best_of
 
 from .conftest import make_grid, make_layer
 from .explorer_window import let_pass, wait_for
@@ -70,7 +77,12 @@ def test_data_says_who_has_no_area_and_what_comes_twice(opened):
     walk.settle()
     said = data.problems.text()
     assert "2 records have no area." in said and "3 records have an area that is not among the areas" in said
-    assert "“elsewhere”, “nowhere”" in said
+    assert "“elsewhere”, “nowhere”" in said and "tick “Suppress” above" in said
+    data.leave_out.click()
+    walk.settle()
+    assert "tick" not in data.problems.text() and "They are suppressed." in data.problems.text()
+    data.leave_out.click()
+    walk.settle()
     assert "edits that were not saved" in said
     people.rollBack()
     walk.settle()
@@ -109,6 +121,104 @@ def test_several_rows_of_a_person_are_asked_about(opened):
     several.click()
     walk.settle()
     assert dock.state.job()["PERSON_ID"] == "patient"
+
+
+def test_a_column_that_is_made_while_the_dock_is_open_has_a_role(opened):
+    """Such as the steps of an amount, which is what is told of amounts that stand alone."""
+    dock, walk, _, people = opened
+    dock.roles.choose("sex", SENSITIVE)
+    people.addExpressionField('floor("age" / 10)', QgsField("decade", QVariant.Type.Int))
+    walk.settle()
+    assert dock.state.fields[-1] == "decade" and dock.state.role("decade") == QUASI
+    assert dock.roles.role_list("decade").currentData() == QUASI and dock.state.role("sex") == SENSITIVE
+    dock.roles.choose("decade", KEEP)
+    people.removeExpressionField(people.fields().indexOf("decade"))
+    walk.settle()
+    assert "decade" not in dock.state.fields and dock.roles.table.rowCount() == len(dock.state.fields)
+    assert "KEEP_FIELDS" not in dock.state.job() and dock.state.role("sex") == SENSITIVE
+
+
+def test_metres_declared_as_degrees_are_said_at_once(opened):
+    dock, walk, areas, _ = opened
+    assert "Coordinates of the areas" in dock.data.said.text()
+    areas.setCrs(QgsCoordinateReferenceSystem("EPSG:4326"))
+    walk.settle()
+    assert "assign the layer the coordinate reference system" in dock.data.problems.text()
+    assert "degrees" not in dock.data.said.text()  # which are projected, were they any
+
+
+def test_a_table_that_takes_the_place_of_a_removed_one_is_looked_over(opened, tmp_path):
+    dock, walk, areas, people = opened
+    homes = sorted(feature["da"] for feature in areas.getFeatures())
+    other = to_file(people_of(homes, 4), "people of december", tmp_path)
+    walk.settle()
+    dock.data.records.setLayer(other)
+    walk.settle()
+    assert dock.state.records == other.id() and f"{other.featureCount()} records" in dock.data.said.text()
+    QgsProject.instance().removeMapLayer(other.id())
+    walk.settle()
+    assert dock.data.records.currentLayer() is people and dock.state.records == people.id()
+    assert dock.data.record_region.currentField() == dock.state.record_region == "home"
+    assert f"{people.featureCount()} records" in dock.data.said.text() and dock.state.missing() == ""
+    QgsProject.instance().removeAllMapLayers()
+    walk.settle()
+    assert dock.state.missing() and dock.data.said.text() == ""
+
+
+def test_what_a_run_would_refuse_is_no_candidate(entry, tmp_path):
+    """A card number that is kept: it is said when one decides, and not when all is handed over."""
+    areas, _ = make_grid()
+    people = people_of(sorted(feature["da"] for feature in areas.getFeatures()))
+    to_file(areas, "areas", tmp_path), to_file(people, "people", tmp_path)
+    entry.show()
+    dock = entry.dock
+    walk = Walk(dock)
+    walk.settle()
+    dock.roles.choose("age", LEAVE_OUT)
+    for role, problem in ((SENSITIVE, "Take it out"), (KEEP, "Take it out"), (LEAVE_OUT, "")):
+        dock.roles.choose("patient", role)
+        dock.go_to(3)
+        walk.settle()
+        assert dock.decide.candidates
+        for candidate in dock.decide.candidates:
+            assert problem in candidate.problem if problem else not candidate.problem, candidate
+        assert bool(dock.state.decision) == (not problem)
+        if problem:
+            assert problem in dock.decide.about.text() and "“patient”" in dock.decide.about.text()
+            assert "None of these releases" in dock.decide.message.text()
+
+
+def test_decide_says_why_there_is_nothing_to_choose_from(opened):
+    """Whoever goes there at once does not see what Look says."""
+    dock, walk, _, people = opened
+    for name in dock.state.fields:
+        if name != "home":
+            dock.roles.choose(name, LEAVE_OUT)
+    dock.go_to(3)
+    walk.settle()
+    assert "Say of at least one column" in dock.decide.message.text()
+    dock.roles.choose("sex", QUASI)
+    people.startEditing()
+    people.changeAttributeValue(next(people.getFeatures()).id(), people.fields().indexOf("home"), "elsewhere")
+    walk.settle()
+    dock.go_to(3)
+    assert "First it is looked at" in dock.decide.message.text()
+    walk.settle()
+    assert "elsewhere" in dock.decide.message.text() and not dock.decide.candidates
+    people.rollBack()
+    walk.settle()
+    dock.go_to(3)
+    walk.settle()
+    assert dock.decide.message.text() == "" and dock.decide.candidates
+
+
+def test_of_releases_that_suppress_as_much_the_finest_is_proposed():
+    measures = Measures(1, 100, 20, 20.0, 0.0, 0.0, 0.0, 40_000.0)
+    made = [
+        replace(measures, mean_distance=metres, n_suppressed=lost) for metres, lost in ((9e4, 20), (7e3, 20), (1, 21))
+    ]
+    candidates = [Candidate("", {}, one) for one in made]
+    assert best_of([Candidate("", {}, problem="no"), *candidates]) == 2
 
 
 @pytest.mark.slow

@@ -234,7 +234,11 @@ def test_the_log_ends_with_verdict_cost_and_next_step(anonymize, tmp_path, kind)
         assert lost and step.startswith(f"With these regions {share:.3g} %")
         assert "without “" in step and step.endswith("leave one out or show it coarser.")
     else:
-        assert "Look at the report" in step
+        assert step.startswith("Look at the report; what is marked “for release” may be published")
+        unreported = anonymize(N_SITES=30, RELEASE=kind)
+        assert unreported.log[-1].startswith(
+            "What is marked “for release” may be published"
+        )  # there is none to look at
 
 
 def test_where_nothing_is_suppressed_smaller_regions_are_the_next_step(anonymize):

@@ -155,11 +155,14 @@ HARMLESS = [
     ("weight", list(range(40, 120)), QUASI),
     ("diagnosis_code", [f"{letter}{i:02d}" for letter in "ABCD" for i in range(60)], SENSITIVE),
     ("maladie", ["asthme", "grippe", "diabète"], SENSITIVE),
-    ("income", list(range(20_137, 90_137, 70)), SENSITIVE),
+    ("income", list(range(20_000, 90_000, 500)), SENSITIVE),
+    ("income", list(range(20_137, 90_137, 70)), LEAVE_OUT),  # of most people an amount of their own: a run refuses it
 ]
 
 
-@pytest.mark.parametrize(("name", "values", "role"), HARMLESS, ids=[name for name, *_ in HARMLESS])
+@pytest.mark.parametrize(
+    ("name", "values", "role"), HARMLESS, ids=[f"{name}-{row}" for row, (name, *_) in enumerate(HARMLESS)]
+)
 def test_what_only_looks_or_sounds_like_it_is_no_alarm(name, values, role):
     rng = np.random.default_rng(3)
     rows = [values[i] for i in rng.permutation(np.arange(1_200) % len(values))]

@@ -217,7 +217,7 @@ def projects():
         {"area": das},
         {"SIN": [f"{i:09d}" for i in row], "area": of(das), **base, "total_income": rng.normal(5e4, 1e4, N).tolist()},
         ("area", "area"),
-        {**known, "SIN": LEAVE_OUT, "total_income": SENSITIVE},
+        {**known, "SIN": LEAVE_OUT, "total_income": LEAVE_OUT},
     )
     yield Project(
         "one value",
@@ -326,6 +326,23 @@ def test_what_does_not_join_is_counted(areas, records):
     assert all(sentence.endswith(".") for sentence in [*problems, *checked.sentences()])
 
 
+def test_an_empty_table_is_said_to_be_empty():
+    tables = {"a": column_from_values(["x"])}, {"r": column_from_values([])}
+    (problem,) = check_data(*tables, "a", "r").problems()
+    assert problem.startswith("The table of records is empty")
+
+
+def test_codes_that_lost_their_zeros_are_named_as_such():
+    """They are the right fields, and no other choice of fields would help."""
+    areas = {"code": column_from_values([f"{code:04d}" for code in range(7, 20)])}
+    numbers = {"code": column_from_values([7, 8, 8, 19, 9999])}
+    (problem,) = check_data(areas, numbers, "code", "code").problems()
+    assert problem.startswith("“19”, “7”, “8”: there are such areas but for leading zeros") and "as text" in problem
+    some = {"code": column_from_values(["0007", "0008", "9", "elsewhere"])}
+    *_, problem = check_data(areas, some, "code", "code").problems()
+    assert problem.startswith("“9”: there are such areas but for leading zeros")
+
+
 def test_fields_that_join_nothing_give_way_to_those_that_join_best_unless_they_were_chosen():
     areas = {"code": column_from_values(["A1", "A2", "A3"]), "n": column_from_values([1, 2, 3])}
     records = {"place": column_from_values(["A1", "A2", "A2", "A9"]), "code": column_from_values(["x", "y", "z", "z"])}
@@ -352,6 +369,39 @@ def test_what_is_counted_over_all_is_what_looking_at_all_counts(areas, records, 
     )
     assert counted.problems() == at_once.problems()
     assert counted.share == at_once.share and counted.n_sample == min(n, len(records))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "role"), [("follows", LEAVE_OUT), ("nearly follows", LEAVE_OUT), ("chance", QUASI), ("rare", QUASI)]
+)
+def test_what_follows_from_the_area_is_left_out(sentence, role):
+    """A health zone beside the area, in records some of which have no area; and what only chance makes alike."""
+    rng = np.random.default_rng(2)
+    area = rng.integers(0, 200, 6_000)
+    values = {
+        "follows": area % 7,
+        "nearly follows": np.where(area == 3, rng.integers(0, 7, len(area)), area % 7),
+        "chance": rng.integers(0, 7, len(area)),
+        "rare": np.where(rng.random(len(area)) < 0.0005, 1, 0),
+    }[sentence]
+    codes = [None if row % 50 == 0 else f"a{code}" for row, code in enumerate(area.tolist())]
+    records = {"area": column_from_values(codes), "zone_of_care": column_from_values(values.tolist())}
+    summary = proposed_roles(records, "area")["zone_of_care"]
+    assert summary.role == role
+    assert summary.reason.startswith("It follows from the area") == (role == LEAVE_OUT)
+    few = {
+        name: column_from_values([column.categories[code] for code in column.codes[:300]])
+        for name, column in records.items()
+    }
+    assert proposed_roles(few, "area")["zone_of_care"].role in (QUASI, LEAVE_OUT)
+    assert "follows" not in proposed_roles(few, "area")["zone_of_care"].reason  # of so few records nothing tells
+
+
+def test_dates_that_begin_with_their_day_are_offered_no_first_characters():
+    days = [f"{day:02d}/{month:02d}/20{year}" for year in (22, 23) for month in range(1, 13) for day in (1, 9, 20)]
+    assert coarser_offers("visited", column_from_values(days)) == []
+    begin_with_year = ["-".join(reversed(day.split("/"))) for day in days]
+    assert [offer.n_values for offer in coarser_offers("visited", column_from_values(begin_with_year))] == [2]
 
 
 def test_a_person_is_not_a_household_nor_a_category():

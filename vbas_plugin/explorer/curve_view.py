@@ -184,7 +184,14 @@ class CurveView(QWidget):
             painter.drawLine(QPointF(x, frame.bottom()), QPointF(x, frame.bottom() + 4))
             painter.drawText(QPointF(x - wide / 2, frame.bottom() + 4 + metrics.height()), label)
         painter.drawLine(frame.bottomLeft(), frame.bottomRight())
-        words = tr("mean distance, m (finer to the right)")
+        words = next(
+            (
+                text
+                for text in (tr("mean distance, m (finer to the right)"), tr("mean distance, m"))
+                if metrics.horizontalAdvance(text) <= self.width() - 2 * GAP
+            ),
+            "m",
+        )
         right = self.width() - GAP - metrics.horizontalAdvance(words)
         painter.drawText(QPointF(right, self.height() - metrics.descent() - 2.0), words)
         painter.drawText(QPointF(GAP, metrics.ascent() + 1.0), tr("records suppressed, %"))

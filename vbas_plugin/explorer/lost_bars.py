@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from qgis.PyQt.QtCore import QPointF, QRectF, QSize, Qt
-from qgis.PyQt.QtGui import QColor, QPainter, QPaintEvent, QPen
+from qgis.PyQt.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from qgis.PyQt.QtWidgets import QSizePolicy, QWidget
 
 from ...core.dataclass import dataclass
@@ -18,11 +18,17 @@ MOST_BARS, GAP = 8, 6.0
 
 @dataclass(frozen=True)
 class Bar:
-    """A group: its name, its records, and how many of them are suppressed."""
+    """A group: its column, its value, its records, and how many of them are suppressed."""
 
-    name: str
+    column: str
+    value: str
     records: int
     suppressed: int
+
+    @property
+    def name(self) -> str:
+        """Column and value."""
+        return f"{self.column} {self.value}"
 
     @property
     def percent(self) -> float:
@@ -32,9 +38,22 @@ class Bar:
     @property
     def in_words(self) -> str:
         """What the bar says, in a line."""
+        return self.with_name(self.name)
+
+    def with_name(self, name: str) -> str:
+        """The same, the group under another name."""
         return tr(
-            "{name}: {percent:.3g} % of {records:,}", name=self.name, percent=self.percent, records=self.records
+            "{name}: {percent:.3g} % of {records:,}", name=name, percent=self.percent, records=self.records
         ).replace(" %", "\N{NO-BREAK SPACE}%")
+
+    def within(self, width: float, metrics: QFontMetrics) -> str:
+        """The same, no wider than it may be: of the column less is left first, since the value tells groups apart."""
+        if metrics.horizontalAdvance(self.in_words) <= width:
+            return self.in_words
+        room = width - metrics.horizontalAdvance(self.with_name(f" {self.value}"))
+        column = metrics.elidedText(self.column, Qt.TextElideMode.ElideRight, max(int(room), 0))
+        words = self.with_name(f"{column} {self.value}" if column else self.value)
+        return metrics.elidedText(words, Qt.TextElideMode.ElideMiddle, int(width))
 
 
 def bars_of(lost: ByValue, k: int) -> list[Bar]:
@@ -44,7 +63,8 @@ def bars_of(lost: ByValue, k: int) -> list[Bar]:
     order = [row for row in np.argsort(-percent, kind="stable").tolist() if lost.suppressed[row] and percent[row] > 0]
     return [
         Bar(
-            f"{lost.quasi_identifiers[row]} {value_text(lost.values[row])}",
+            lost.quasi_identifiers[row],
+            value_text(lost.values[row]),
             int(lost.records[row]),
             int(lost.suppressed[row]),
         )
@@ -89,7 +109,8 @@ class LostBars(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics, ink = self.fontMetrics(), self.palette().windowText().color()
         painter.setPen(ink)
-        painter.drawText(QPointF(0.0, metrics.ascent() + 1.0), tr("Who is lost most, % of each group"))
+        title = metrics.elidedText(tr("Who is lost most, % of each group"), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(QPointF(0.0, metrics.ascent() + 1.0), title)
         top, wide = metrics.height() + GAP, self.width() - 2.0
         widest = max([self._mean, *(bar.percent for bar in self.bars), 1e-9])
         pale = QColor(LINE)
@@ -105,6 +126,6 @@ class LostBars(QWidget):
         painter.setPen(ink)
         for row, bar in enumerate(self.bars):
             y = top + row * self._row()
-            words = metrics.elidedText(bar.in_words, Qt.TextElideMode.ElideMiddle, int(wide - GAP))
+            words = bar.within(wide - GAP, metrics)
             painter.drawText(QPointF(4.0, y + 0.5 * (self._row() - 3.0) + 0.35 * metrics.ascent()), words)
         painter.end()

@@ -18,7 +18,7 @@ from qgis.core import (
 from qgis.gui import QgsMapToolEmitPoint
 from qgis.PyQt import sip
 from qgis.PyQt.QtCore import QObject, QTimer, pyqtSignal
-from qgis.PyQt.QtXml import QDomDocument
+from qgis.PyQt.QtXml import QDomDocument, QDomElement
 
 from ...algorithms.layers.delivery.memory_layers import memory_layer, refill
 from ...algorithms.layers.reading.crosswalks import LEVEL, NUMBER
@@ -89,11 +89,17 @@ class RegionLayer(QObject):
             node.setItemVisibilityChecked(on)
 
     def clear(self) -> None:
-        """Take layer and group out of the project, and the tool from the map."""
+        """Take layer and group out of the project, and the tool from the map.
+
+        QGIS puts what is added above the layer that is selected, and so into the group; what else is in it stays.
+        """
         self.click(False)
         self._remove_layer()
         for group in self._groups():
-            QgsProject.instance().layerTreeRoot().removeChildNode(group)
+            parent = group.parent() or QgsProject.instance().layerTreeRoot()
+            others = [child.clone() for child in group.children()]
+            parent.insertChildNodes(parent.children().index(group), others)
+            parent.removeChildNode(group)
         self.changed.emit()
 
     def close(self) -> None:
@@ -167,7 +173,7 @@ class RegionLayer(QObject):
         QTimer.singleShot(0, self._put_back)
         groups = document.elementsByTagName("layer-tree-group")
         for node in [groups.at(position) for position in range(groups.length())]:
-            if node.toElement().attribute("name") == GROUP and node.firstChildElement("layer-tree-layer").isNull():
+            if node.toElement().attribute("name") == GROUP and not _holds_layers(node.toElement()):
                 node.parentNode().removeChild(node)
 
     def _put_back(self) -> None:
@@ -190,6 +196,11 @@ class RegionLayer(QObject):
         if selected:
             smallest = min(selected, key=_level)
             self.clicked.emit(_level(smallest), int(smallest[NUMBER]))
+
+
+def _holds_layers(group: QDomElement) -> bool:
+    """Whether a group has layers, in groups of its own too."""
+    return not group.elementsByTagName("layer-tree-layer").isEmpty()
 
 
 def _level(feature: QgsFeature) -> int:

@@ -18,9 +18,10 @@ NAMED = 4  # values and quasi-identifiers in a list
 
 
 class RegionPanel(QWidget):
-    """The panel. clicking : clicks on the map are to ask for regions, or no longer"""
+    """The panel. clicking : clicks on the map are to ask for regions, or no longer; filled : one is told of"""
 
     clicking = pyqtSignal(bool)
+    filled = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,6 +40,8 @@ class RegionPanel(QWidget):
         """Show what is told of a region; nothing where it is empty."""
         self.text.setText(html)
         self.text.setVisible(bool(html))
+        if html:
+            self.filled.emit()
 
 
 def told_of(number: int, k: int, account: RegionAccount, shown_where: str = "") -> str:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qgis.core import QgsMapLayer, QgsMapLayerProxyModel, QgsVectorLayer
+import numpy as np
+from qgis.core import QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.gui import QgsFieldComboBox, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import QTimer, pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
+from ...algorithms.compat import offer_layers
 from ...algorithms.explorer_data import Reading
 from ...algorithms.form.usual_layers import (
     area_field_of,
     id_field_of,
 )
 from ...core import counted
-from ...core.errors import Cancelled
+from ...core.errors import Cancelled, VbasError
 from ...core.language import tr
 from ...core.preparing.checking import DataChecked, check_data, counted_over
 from ...core.preparing.roles import LEAVE_OUT, PERSON, QUASI
 from ...core.preparing.usual_names import USUAL_FIELDS, usual_field
 from ...core.progress import part
 from ...core.records.columns import Column
+from ...core.shapes import check_degrees
 from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, add_row, narrow, rows, thin_bar, wrapped
 from ..explorer.work import Job, Worker
@@ -30,7 +33,6 @@ from .project_answers import kept_answers
 from .sampling import Sample
 from .state import ReleaseState
 
-LAYER_FILTER = QgsMapLayerProxyModel.Filter
 PAUSE = 50  # milliseconds, in which several lists may change
 # What was read: the first rows of a layer, by its id and no name, and single fields of all rows, by their names.
 Known = dict[tuple[str, str], dict[str, Column]]
@@ -113,6 +115,7 @@ class DataStep(QWidget):
     def end(self) -> None:
         """Before the dock goes away for good."""
         self._soon.stop()
+        QgsProject.instance().layersRemoved.disconnect(self._follow_lists)
         self._soon.timeout.disconnect(self._check)  # lists of layers go on taking what comes into the project
         self._proposals.end()
         self._worker.stop()
@@ -121,8 +124,8 @@ class DataStep(QWidget):
     # How it is made
 
     def _build(self) -> None:
-        self.regions.setFilters(LAYER_FILTER.PolygonLayer | LAYER_FILTER.PointLayer)
-        self.records.setFilters(LAYER_FILTER.VectorLayer)
+        offer_layers(self.regions, "PolygonLayer", "PointLayer")
+        offer_layers(self.records, "VectorLayer")
         self.population.setAllowEmptyFieldName(True)
         self.record_count.setAllowEmptyFieldName(True)
         for chooser in (self.regions, self.records):
@@ -175,6 +178,7 @@ class DataStep(QWidget):
         self._worker.progressed.connect(lambda percent: self.bar.setValue(round(percent)))
         self._watch.edited.connect(self._edited)
         self._watch.lost.connect(self._lose)
+        QgsProject.instance().layersRemoved.connect(self._follow_lists)
 
     # What is chosen
 
@@ -218,7 +222,8 @@ class DataStep(QWidget):
         self.record_count.setField("")
         self.data_checked = None
         state = self.state
-        state.fields, state.proposed, state.chosen, state.coarser = tuple(_names(layer)), {}, {}, {}
+        state.take_fields([])
+        state.take_fields(_names(layer))
         if layer is not None:
             state.recall(kept_answers(layer.id()))
         self._propose_area_of_record()
@@ -232,11 +237,20 @@ class DataStep(QWidget):
         field = area_field_of(areas, self.region_id.currentField(), records, wanted, proposing.READ_AT_ONCE)
         self.record_region.setField(field or usual_field(names, wanted))
 
+    def _follow_lists(self) -> None:
+        """Take what the lists show once a layer was removed: they go on to another one, and say nothing of it."""
+        areas, records = self.regions.currentLayer(), self.records.currentLayer()
+        if self.state.regions != (areas.id() if areas is not None else ""):
+            self._take_areas(areas)
+        if self.state.records != (records.id() if records is not None else ""):
+            self._take_records(records)
+
     # What is found
 
     def _edited(self) -> None:
         """What was read of the layers is no longer what they hold."""
         self._columns = {}
+        self.state.take_fields(_names(self.records.currentLayer()))
         self._soon.start()
 
     def _lose(self, name: str) -> None:
@@ -330,7 +344,16 @@ class DataStep(QWidget):
         )
         self._show(
             self.problems,
-            "" if data_checked is None else "\n".join([*data_checked.problems(), *(warnings or [])]),
+            ""
+            if data_checked is None
+            else "\n".join(
+                [
+                    *data_checked.problems(),
+                    *self._of_unknown_areas(data_checked),
+                    *self._of_wrong_places(),
+                    *(warnings or []),
+                ]
+            ),
             WRONG,
         )
         persons = None if data_checked is None else data_checked.persons
@@ -347,11 +370,34 @@ class DataStep(QWidget):
             )
             self.several.setChecked(self.state.role(persons.name) == PERSON)
 
+    def _of_unknown_areas(self, data_checked: DataChecked) -> list[str]:
+        """What comes of records whose area is not known."""
+        if not data_checked.joined or not data_checked.whole or data_checked.share == 1.0:
+            return []
+        if self.state.leave_out:
+            return [tr("They are suppressed.")]
+        return [tr("Mend them, or tick “{suppress}” above to go on without them.", suppress=tr("Suppress"))]
+
+    def _of_wrong_places(self) -> list[str]:
+        """Metres that are declared as degrees."""
+        areas = self.regions.currentLayer()
+        if areas is None or not areas.crs().isGeographic() or areas.extent().isNull():
+            return []
+        extent = areas.extent()
+        corners = np.array([[extent.xMinimum(), extent.yMinimum()], [extent.xMaximum(), extent.yMaximum()]])
+        try:
+            check_degrees(corners, areas.crs().authid(), areas.name())
+        except VbasError as error:
+            return [str(error)]
+        return []
+
     def _of_places(self) -> list[str]:
         """In what the areas are measured."""
         areas = self.regions.currentLayer()
         if areas is None or not areas.crs().isValid():
             return [tr("The areas have no coordinate reference system: set it in the properties of the layer.")]
+        if self._of_wrong_places():
+            return []
         if areas.crs().isGeographic():
             return [tr("{crs}: degrees, which are projected for measuring.", crs=areas.crs().authid())]
         return [tr("Coordinates of the areas: {crs}.", crs=areas.crs().userFriendlyIdentifier())]

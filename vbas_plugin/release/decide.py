@@ -105,6 +105,10 @@ class DecideStep(QWidget):
         self._say("")
         self._worker.start(tr("VBAS release: candidates"), work, self._show, self._fail)
 
+    def say(self, sentence: str, wrong: bool = False) -> None:
+        """Why there are no candidates."""
+        self._say(sentence, WRONG if wrong else SAID)
+
     def forget(self) -> None:
         """Let go of the candidates, and of the one that was chosen."""
         self._worker.stop()
@@ -181,7 +185,9 @@ class DecideStep(QWidget):
         self.table.blockSignals(True)
         self.table.setRowCount(len(candidates))
         for row, candidate in enumerate(candidates):
-            self.table.setItem(row, NAME, QTableWidgetItem(candidate.title))
+            name = QTableWidgetItem(candidate.title)
+            name.setToolTip(candidate.title)
+            self.table.setItem(row, NAME, name)
             for column, text in zip((LOST, WITHIN, REGIONS), _numbers(candidate)):
                 self.table.setItem(row, column, QTableWidgetItem(text))
         self.table.blockSignals(False)
@@ -189,6 +195,7 @@ class DecideStep(QWidget):
         if best is not None:
             self.choose(best)
         else:
+            self.choose(0)  # which says why
             self._say(tr("None of these releases can be made: change k, the roles, or how coarse columns are."), WRONG)
 
     def _take(self, row: int) -> None:
@@ -197,7 +204,8 @@ class DecideStep(QWidget):
             return
         candidate = self.candidates[row]
         self.state.decision = {} if candidate.problem else dict(candidate.parameters)
-        self.about.setText("\n".join([candidate.problem] if candidate.problem else candidate.sentences))
+        about = "\n".join([candidate.problem] if candidate.problem else candidate.sentences)
+        self.about.setText(about.replace(" %", "\N{NO-BREAK SPACE}%"))  # on one line
         self.about.setStyleSheet(WRONG if candidate.problem else SAID)
         self.preview.setEnabled(candidate.page is not None)
         for number, button in enumerate(self.maps):
@@ -250,18 +258,19 @@ class DecideStep(QWidget):
             widget.setVisible(self.busy)
         self.message.setVisible(bool(self.message.text()))
         self.table.setVisible(bool(self.candidates))
-        for widget in (self.about, self.preview, self.legend):
+        for widget in (self.about, self.preview):
             widget.setVisible(bool(self.candidates))
+        self.legend.setVisible(any(candidate.by_area is not None for candidate in self.candidates))
 
 
 def best_of(candidates: list[Candidate]) -> int | None:
-    """The row that is proposed: the finest of those that suppress little, else the one that suppresses least; None
-    where none can be made."""
+    """The row that is proposed: the finest of those that suppress little, else of those that suppress least; None where
+    none can be made."""
     made = [(row, candidate.measures) for row, candidate in enumerate(candidates) if candidate.measures is not None]
     little = [(row, measures) for row, measures in made if measures.suppression_percent <= LITTLE]
     if little:
         return min(little, key=lambda row: row[1].mean_distance)[0]
-    return min(made, key=lambda row: row[1].suppression_percent)[0] if made else None
+    return min(made, key=lambda row: (row[1].n_suppressed, row[1].mean_distance))[0] if made else None
 
 
 def _numbers(candidate: Candidate) -> list[str]:

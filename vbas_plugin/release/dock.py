@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from qgis.core import QgsProject
-from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QCloseEvent
 from qgis.PyQt.QtWidgets import (
     QDockWidget,
@@ -56,6 +56,7 @@ class ReleaseDock(QDockWidget):
         self.steps: list[tuple[QToolButton, QWidget, str]] = []
         self.title, self.back, self.next = QLabel(), QPushButton(tr("Back")), QPushButton(tr("Next"))
         self._wanted = False  # candidates, once what is looked at is known
+        self._to_panel = QTimer(self)  # once what is told of a region has its place
         self._build()
         self._connect()
         self.go_to(DATA)
@@ -80,6 +81,7 @@ class ReleaseDock(QDockWidget):
             self._wanted = True
             self._look()
             self._offer()
+            self._tell_why_not()
 
     def end(self) -> None:
         """Before the dock goes away for good."""
@@ -148,7 +150,12 @@ class ReleaseDock(QDockWidget):
         self.next.clicked.connect(lambda: self.go_to(self.step + 1))
         self.data.checked.connect(lambda: self.roles.show_data_checked(self.data.data_checked))
         self.roles.changed.connect(self._roles_changed)
+        self._to_panel.setSingleShot(True)
+        self._to_panel.timeout.connect(lambda: self.scroll.ensureWidgetVisible(self.look.panel))
+        self.look.panel.filled.connect(lambda: self._to_panel.start(0))
         self.look.session.regions.connect(self._offer)
+        self.look.session.changed.connect(self._tell_why_not)
+        self.look.session.said.connect(lambda *_: self._tell_why_not())
         self.decide.rule_chosen.connect(self._offer_anew)
         self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
         QgsProject.instance().cleared.connect(self._forget)
@@ -177,6 +184,18 @@ class ReleaseDock(QDockWidget):
         if self._wanted and self.step == DECIDE and state is not None and not self.look.stale:
             self._wanted = False
             self.decide.offer(state.data, state.explorer_data, state.choices, state.shown.n_sites)
+
+    def _tell_why_not(self) -> None:
+        """Say at Decide why there is nothing to choose from, which Look says on its own page."""
+        session = self.look.session
+        if self.step != DECIDE or self.decide.busy or self.decide.candidates:
+            return
+        if self.data.missing():
+            self.decide.say(self.data.missing(), True)
+        elif session.busy:
+            self.decide.say(tr("First it is looked at what regions cost."))
+        elif session.state is None:
+            self.decide.say(self.look.message.text(), True)
 
     def _offer_anew(self) -> None:
         self._wanted = True

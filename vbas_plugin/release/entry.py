@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtGui import QIcon
-from qgis.PyQt.QtWidgets import QDockWidget, QMenu
+from qgis.PyQt.QtWidgets import QDockWidget, QMainWindow, QMenu, QWidget
 
 from ...algorithms.named import ICONS
 from ...algorithms.unavailable import missing_message
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .dock import ReleaseDock
 
 MENU = "VBAS"
+# How wide the dock is when it is first opened, in letters, and at most of the window: tables are read whole then.
+LETTERS, OF_WINDOW = 66, 0.3
 
 
 class ReleaseEntry:
@@ -36,6 +38,7 @@ class ReleaseEntry:
 
     def show(self, on: bool = True) -> None:
         """Open the dock, or close it."""
+        opened = on and self.dock is None
         if on and self.dock is None:
             missing = missing_message()
             if missing:
@@ -52,6 +55,8 @@ class ReleaseEntry:
             if on:
                 self.dock.show()
                 self.dock.raise_()
+                if opened:
+                    _widen(self._iface.mainWindow(), self.dock)
             else:
                 self.dock.close()
 
@@ -73,3 +78,10 @@ def _add_in_front(iface: Any, dock: QDockWidget) -> None:
         iface.addTabifiedDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock, [], True)
     else:
         iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+
+
+def _widen(window: QWidget, dock: QDockWidget) -> None:
+    """Give the dock the width that its tables want, where the window has room; what is wider stays."""
+    wanted = min(LETTERS * dock.fontMetrics().averageCharWidth(), round(OF_WINDOW * window.width()))
+    if isinstance(window, QMainWindow) and not dock.isFloating() and dock.width() < wanted:
+        window.resizeDocks([dock], [wanted], Qt.Orientation.Horizontal)

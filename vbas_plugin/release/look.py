@@ -11,6 +11,7 @@ from qgis.PyQt.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSlider, QV
 from ...algorithms.explorer_data import MAIN, Choices, Shown
 from ...core.language import tr
 from ...core.profile import Profile
+from ...core.region_account import RegionAccount
 from ..explorer.choices import ChoiceInputs
 from ..explorer.chooser import NumberChooser
 from ..explorer.curve_view import CurveView
@@ -22,6 +23,7 @@ from ..explorer.swipe import HALF, Swipe
 from ..explorer.watching import LayerWatch
 from ..explorer.widgets import SAID, WRONG, line, thin_bar, wrapped
 from ..explorer.words import summary_of, where_shown
+from ..explorer.work import Worker
 
 
 class LookedAt(Protocol):
@@ -45,7 +47,8 @@ class LookedAt(Protocol):
 class LookStep(QWidget):
     """The step. data : what is looked at
 
-    choices, chooser, curve, lost, panel : its widgets; session : what is read and computed; map : the layer of regions
+    choices, chooser, curve, lost, panel : its widgets; session : what is read and computed; telling : works out what is
+    told of a region; map : the layer of regions
     """
 
     def __init__(self, iface: Any, data: LookedAt, parent: QWidget | None = None) -> None:
@@ -59,7 +62,7 @@ class LookStep(QWidget):
         self.message, self.summary, self.bar = wrapped(), wrapped(), thin_bar()
         self.map, self.swipe = RegionLayer(iface, self), Swipe(iface, self)
         self.before, self.line_at = QCheckBox(tr("Before and after")), QSlider(Qt.Orientation.Horizontal)
-        self.session = ExplorerSession(self)
+        self.session, self.telling = ExplorerSession(self), Worker(self)
         self.results, self.hint = QWidget(), wrapped()
         self._dialog: Any = None
         self._watch = LayerWatch(self)
@@ -176,6 +179,7 @@ class LookStep(QWidget):
     def forget(self) -> None:
         """Clear: take the regions off the map, and let go of what was read."""
         self._watch.watch([])
+        self.telling.stop()
         self.before.setChecked(False)
         self.session.forget()
         self.map.clear()
@@ -185,6 +189,7 @@ class LookStep(QWidget):
     def end(self) -> None:
         """Before the dock goes away for good."""
         self.swipe.hide()
+        self.telling.stop()
         self.session.forget()
         self._watch.end()
         QgsProject.instance().cleared.disconnect(self.forget)
@@ -276,8 +281,16 @@ class LookStep(QWidget):
         state = self.session.state
         if state is None:
             return
-        where = where_shown(state, level, number)
-        self.panel.show_text(told_of(number, state.settings.k, state.account(level, number), where))
+
+        def show(account: RegionAccount, warnings: list[str]) -> None:
+            shown = self.session.state
+            if shown is not None and shown.shown is state.shown:
+                self.panel.show_text(told_of(number, state.settings.k, account, where_shown(state, level, number)))
+
+        # What each quasi-identifier costs is counted over all classes of the region, which may be many.
+        self.telling.start(
+            tr("VBAS release: a region"), lambda job: state.account(level, number), show, lambda error: None
+        )
 
     # What happens around it
 

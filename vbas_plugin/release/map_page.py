@@ -107,7 +107,7 @@ def _laid_out(
     small = bar.textFormat()
     small.setSize(LEGEND_POINTS[0])
     bar.setTextFormat(small)
-    bar.applyDefaultSize()
+    bar.applyDefaultSize(bar.guessUnits())  # kilometres, where numbers of metres would run into each other
     _put(layout, bar, WIDTH - MARGIN - LEGEND, HEIGHT - MARGIN - FOOT - 18.0, LEGEND, 15.0)
     return shown, legend
 

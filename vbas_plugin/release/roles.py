@@ -276,4 +276,5 @@ def _described(look: ColumnSummary) -> list[str]:
     if look.missing:
         missing = 100 * look.missing / max(look.n_records, 1)
         first = tr("{first}, {missing:.2g} % missing", first=first, missing=missing)
+    first = first.replace(" %", "\N{NO-BREAK SPACE}%")  # on one line
     return [first, *([", ".join(look.examples)] if look.examples else [])]

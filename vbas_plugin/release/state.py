@@ -64,6 +64,13 @@ class ReleaseState:
         role = self.chosen.get(name) or self.proposed.get(name) or LEAVE_OUT
         return LEAVE_OUT if role == AREA or name == self.record_count else role
 
+    def take_fields(self, fields: Sequence[str]) -> None:
+        """The records have these fields; what was said of others is forgotten."""
+        self.fields = tuple(fields)
+        for said_of in (self.proposed, self.chosen, self.coarser):
+            for name in {*said_of} - {*fields}:
+                del said_of[name]
+
     def with_role(self, role: str) -> list[str]:
         """The fields of a role, in the order of the table."""
         return [name for name in self.fields if self.role(name) == role]
@@ -108,8 +115,8 @@ class ReleaseState:
         return tr("Say of at least one column that it identifies indirectly: what an outsider could know of a person.")
 
     def looked_at(self) -> dict[str, object]:
-        """What the main algorithm is given of the data and of what is known. POPULATION and RECORD_COUNT are empty for
-        none: left out, the dialog would propose a field."""
+        """What the main algorithm is given of the data, of what is known and of what else is released. POPULATION and
+        RECORD_COUNT are empty for none: left out, the dialog would propose a field."""
         given: dict[str, object] = {
             "REGIONS": self.regions,
             "REGION_ID": self.region_id,
@@ -126,6 +133,8 @@ class ReleaseState:
         if self.with_role(SENSITIVE):
             given["SENSITIVE"] = self.with_role(SENSITIVE)
             given["L_DIVERSITY"], given["MAX_SHARE"] = self.l_diversity, self.max_share
+        if self.with_role(KEEP):
+            given["KEEP_FIELDS"] = self.with_role(KEEP)  # a release may be refused for what they tell
         coarser = [(name, *self.coarser[name]) for name in self.with_role(QUASI) if name in self.coarser]
         if coarser:
             given["GENERALISE"] = [cell for name, _, level in coarser for cell in (name, level)]
@@ -134,9 +143,8 @@ class ReleaseState:
 
     def job(self) -> dict[str, object]:
         """The parameters of the main algorithm for the release that was decided on."""
-        kept = self.with_role(KEEP)
         said = {name: value for name, value in (*self.said.items(), *self.outputs.items()) if value}
-        return {**self.looked_at(), **({"KEEP_FIELDS": kept} if kept else {}), **self.decision, **said}
+        return {**self.looked_at(), **self.decision, **said}
 
     def answers(self) -> str:
         """What a project keeps: the roles that were chosen and how coarse columns are shown, by field; no value of a
