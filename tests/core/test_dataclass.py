@@ -83,9 +83,7 @@ def test_the_first_object_may_be_of_a_class_that_derives():
     assert [field.name for field in dataclasses.fields(town("A"))] == ["code", "people", "rank", "mayor"]
     assert repr(area("A")).endswith("Area(code='A', people=[], rank=3)")
 
-    class Capital(towns(dataclass)[1]):
-        pass
-
+    Capital = type("Capital", (towns(dataclass)[1],), {})
     assert Capital("A", mayor="m").mayor == "m" and Capital("B") == Capital("B")
 
 
