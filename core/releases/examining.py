@@ -13,7 +13,7 @@ from ..disclosure.counts import HOMOGENEOUS, Count, persons_in
 from ..disclosure.disclosed import DisclosedCounts, find_disclosed
 from ..disclosure.published import Published
 from ..progress import Progress, silent
-from .updates import Changes, Comparing
+from .updates import Changes, Compared, Comparing
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,9 @@ class Examiner:
     homogeneous : whether people who are shown to have one sensitive value count as given away, however many they are;
     updated : the positions of those that are known to be of other people, whatever they show
     An earlier release of the same regions whose counts differ was of other people, before an update: with that one
-    only counts are compared. All others are taken to be of the same people.
+    only counts are compared. All others are taken to be of the same people; and where some of them are known to be of
+    other people than later ones among them, so are those later ones without them: people whom the earlier ones show and
+    who left since would otherwise make room for values that nobody has, in which few people can hide.
     """
 
     def __init__(
@@ -92,6 +94,29 @@ class Examiner:
         self._earlier, self._k, self._homogeneous, self._updated = earlier, k, homogeneous, set(updated)
         self._comparing = Comparing(earlier)
         self._alone: dict[tuple[int, ...], set[Identity]] = {}
+        self._outdated = self._of_other_people()
+
+    @property
+    def looks_twice(self) -> bool:
+        """Whether joint classes are numbered now for all earlier releases, now for those without outdated ones."""
+        return bool(self._outdated)
+
+    def _of_other_people(self) -> set[int]:
+        """The positions of earlier releases that later ones of the same regions update, or have other counts than."""
+        last = len(self._earlier) - 1
+        if all(position in self._updated for position in range(last)):
+            return set()
+        k = min(release.k for release in self._earlier)
+        outdated: set[int] = set()
+        for j in range(1, last + 1):
+            for i in range(j):
+                both = None if i in outdated | self._updated else self._compared(i, j, k)
+                if both is not None and (both.differs or self._earlier[j].updates is not None):
+                    outdated.add(i)
+        return outdated
+
+    def _compared(self, i: int, j: int, k: int) -> Compared | None:
+        return self._comparing.compare(self._earlier[i], self._earlier[j], k)
 
     def examine(
         self, new: Published, joint: np.ndarray | None = None, programs: bool = True, progress: Progress = silent
@@ -113,8 +138,28 @@ class Examiner:
         n_homogeneous = sum(len(both.homogeneous) for _, both in compared)
         n_compared = sum(both.few.n_compared for _, both in compared)
         same = tuple(i for i, both in pairs if i not in self._updated and (both is None or not both.differs))
+        current = tuple(i for i in same if i not in self._outdated)
         if not same:
             return Examined(None, [], changes, n_homogeneous, n_compared=n_compared)
+        first = self._together(same, new, k, changes, n_homogeneous, n_compared, joint, programs, progress)
+        if current in ((), same) or first.n_to_mend or first.n_contradicted:
+            return first
+        second = self._together(current, new, k, changes, n_homogeneous, n_compared, joint, programs, progress)
+        return second if second.n_to_mend or second.n_contradicted else first
+
+    def _together(
+        self,
+        same: tuple[int, ...],
+        new: Published,
+        k: int,
+        changes: list[tuple[int, Changes]],
+        n_homogeneous: int,
+        n_compared: int,
+        joint: np.ndarray | None,
+        programs: bool,
+        progress: Progress,
+    ) -> Examined:
+        """What a release and some earlier ones of the same people give away."""
         disclosed = find_disclosed(
             [*(self._earlier[i] for i in same), new], k, programs, joint=joint, progress=progress
         )
