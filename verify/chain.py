@@ -37,6 +37,7 @@ HASHED = {
 }
 # What a release has in packs, where it has any: their names, each the SHA-256 of the bytes of a pack.
 PACKED = "release part hash"
+COLUMNS = "fid entry time what number content released by previous hash"  # of the chain
 TOLD = "release what text"  # what is said of a release, where anything is
 Claim = tuple[str, str, str]
 Row = dict[str, Any]
@@ -113,10 +114,11 @@ def verified(file: Path, noted: str = "", package: dict[str, Any] | None = None)
     describes it"""
     try:
         with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as register:
-            chain = sorted(rows_of(register, "vbas_chain"), key=lambda row: (row["entry"], row["fid"]))
+            rows = [{column: row[column] for column in COLUMNS.split()} for row in rows_of(register, "vbas_chain")]
+            chain = sorted(rows, key=lambda row: (row["entry"], row["fid"]))
             found = contents(register)
             kept = {f"release {row['release']}": row for row in rows_of(register, "vbas_releases")}
-    except (sqlite3.Error, OSError, KeyError, TypeError) as error:
+    except (sqlite3.Error, OSError, RuntimeError, KeyError, TypeError) as error:
         yield "chain", UNSEEN, f"{file.name} has no chain that can be read ({error})"
         return
     wrong, before = [], ""

@@ -208,6 +208,14 @@ def test_what_a_register_never_holds_is_said_of_the_release_that_has_it(register
         account_for(register)
 
 
+def test_a_chain_that_lacks_a_column_or_leads_in_circles_is_said_to_be_unreadable(register):
+    change(register, f"ALTER TABLE {CHAIN} DROP COLUMN released")
+    assert verify(register) == 2
+    register.unlink()
+    register.symlink_to(register.name)
+    assert verify(register) == 2
+
+
 def test_a_list_of_digits_that_are_no_number_names_no_release(register):
     note_by_hand(register)
     change(register, "INSERT INTO vbas_told (release, what, text) VALUES (2, 'updates', '²')")
