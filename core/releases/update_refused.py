@@ -8,14 +8,12 @@ import numpy as np
 
 from ..disclosure.published import Published
 from ..disclosure.row_values import known_fields, names_beside, row_values_in, rows_by_value
-from ..disclosure.values import MISSING, as_text, differing_by_type_alone
+from ..disclosure.values import as_text, differing_by_type_alone
 from ..errors import InputError, first_values
 from ..language import all_of, plural, tr
 from ..profile import Profile
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
-
-WORDS_FOR_MISSING = ("nan", "NaN", "NaT", "NULL", "null", "None", "NA", "<NA>", "#N/A", r"\N")
-"""What programs write into tables of text for a missing value."""
+from .writing import words_for_missing
 
 
 def check_updated_members(table: RecordTable) -> None:
@@ -151,8 +149,8 @@ def check_empty_values(earlier: Sequence[Published], profile: Profile, table: Re
 def _refuse_missing_in_words(name: str, release: str, values: Set[str], others: Set[str]) -> None:
     """Refuse values of which some are missing where the others show what programs write for a missing one, and nothing
     that is missing. Raises InputError."""
-    words = sorted(others & set(WORDS_FOR_MISSING) - values)
-    if words and MISSING in values and MISSING not in others:
+    words = words_for_missing(values, others)
+    if words:
         raise InputError(
             tr(
                 "“{name}” is missing where {release} shows “{word}”, or the other way round: programs write that for a "

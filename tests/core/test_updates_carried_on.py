@@ -313,3 +313,29 @@ def test_what_programs_write_for_a_missing_value_is_refused_where_it_was_missing
         update_release(areas, {**then, "age": [word, word, "1", "1"] * 4}, **given)
     update_release(areas, {**then, "age": [None, None, "1", "1", word, word, word, word] * 2}, **given)
     update_release(areas, then, **given)
+
+
+class Heard:
+    """A log that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def info(self, *lines: str) -> None:
+        self.lines += lines
+
+    warn = info
+
+
+@pytest.mark.parametrize("aliases", [None, [("age", "age")]])
+def test_what_programs_write_for_a_missing_value_is_warned_of_beside_one(tmp_path: Path, aliases: Any) -> None:
+    """In a release of other regions, where nobody said that both are meant."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
+    given: dict[str, Any] = {"area": "area", "register": tmp_path / "register.gpkg", "quasi_identifiers": "age"}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "k": 3}
+    people = {"area": ["a", "b"] * 8, "age": [None, None, "1", "1"] * 4}
+    anonymize(areas, people, n_sites=1, **chosen, **given).write(tmp_path / "march")
+    again, log = {**people, "age": ["NULL", "NULL", "1", "1"] * 4}, Heard()
+    with pytest.raises(PrivacyError, match="contradict each other"):
+        anonymize(areas, again, n_sites=2, aliases=aliases, log=log, **chosen, **given)
+    assert any("programs write that for a missing value" in line for line in log.lines) == (aliases is None)
