@@ -397,29 +397,31 @@ def anonymise(
         log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
     what_changed = None
-    if carried is not None and ask.update is not None:
+    others: list[Published] = []
+    in_new_words: list[str] = []
+    if carried is not None and ask.update is not None and ask.earlier is not None:
         what_changed = carried.changed_by(plan, held.published)
+        others = [ask.earlier.releases[at] for at in carried.positions]
+        in_new_words = [] if held.published is None else fields_in_new_words(held.published, others, ask.k)
+        sure = held.sure and not in_new_words
         beside_counts = bool(ask.published_margins) or ask.published_counts is not None
         said = (
             *said,
-            *say_what_changed(
-                what_changed, ask.update, len(carried.positions), carried.least_change, log, beside_counts
-            ),
+            *say_what_changed(what_changed, ask.update, len(others), carried.least_change, log, beside_counts, sure),
         )
     published = held.published
     if published is not None:
         published = replace(published, linked=at_hand.linked_names)
     if published is not None and ask.update is not None:
         published = replace(published, updates=(ask.update.entry, ask.update.kind))
-    if published is not None and carried is not None and what_changed and ask.earlier and ask.update:
-        others = [ask.earlier.releases[at] for at in carried.positions]
+    if published is not None and what_changed and ask.update:
         if ask.update.identical_rows:
             said = (*said, *say_who_is_held_back(published, what_changed.n_rare, ask.k, log))
         else:
             n_followed = n_that_can_be_followed(published, others, ask.k)
             what_changed = replace(what_changed, n_followed=n_followed)
             said = (*said, *say_who_can_be_followed(published, n_followed, ask.k, log))
-        said = (*said, *say_what_is_in_new_words(fields_in_new_words(published, others, ask.k), ask.k, log))
+        said = (*said, *say_what_is_in_new_words(in_new_words, ask.k, log))
     clock.has_taken(MEASURES)
     return Account(
         ask,
@@ -534,12 +536,13 @@ def _refuse_with_update(levels: Levels, ask: Ask) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """What is known of a plan that was held against what is published: sentences, the counts that were tried, and what
-    this release publishes."""
+    """What is known of a plan that was held against what is published: sentences, the counts that were tried, what this
+    release publishes, and whether the earlier ones are as they were and could all be compared."""
 
     notes: tuple[str, ...]
     tried: tuple[Family, ...]
     published: Published | None = None
+    sure: bool = True
 
 
 def _held_against_published(
@@ -595,7 +598,7 @@ def _held_against_published(
         progress,
         source.rows_beside(),
     )
-    return held.plan, _Held((*notes, *held.notes), (*tried, *held.families), held.published)
+    return held.plan, _Held((*notes, *held.notes), (*tried, *held.families), held.published, held.sure)
 
 
 def _measured(

@@ -37,15 +37,17 @@ HASHED = {
 }
 # What a release has in packs, where it has any: their names, each the SHA-256 of the bytes of a pack.
 PACKED = "release part hash"
+COLUMNS = "fid entry time what number content released by previous hash"  # of the chain
 TOLD = "release what text"  # what is said of a release, where anything is
 Claim = tuple[str, str, str]
+Row = dict[str, Any]
 
 
 def line_of(cells: list[Any]) -> str:
     return json.dumps(cells, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def rows_of(register: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+def rows_of(register: sqlite3.Connection, table: str) -> list[Row]:
     """All rows of a table, each by the names of its columns."""
     found = register.execute(f'SELECT * FROM "{table}"')
     names = [column[0] for column in found.description]
@@ -107,13 +109,16 @@ def sha256_of(content: Any) -> str:
     return hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else ""
 
 
-def verified(file: Path, noted: str = "", name: str = "", content: str = "") -> Iterator[Claim]:
-    """Every claim with whether it holds. noted : the hash of an entry; name, content : of a release that went out"""
+def verified(file: Path, noted: str = "", package: dict[str, Any] | None = None) -> Iterator[Claim]:
+    """Every claim with whether it holds. noted : the hash of an entry; package : of a release that went out, what
+    describes it"""
     try:
         with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as register:
-            chain = sorted(rows_of(register, "vbas_chain"), key=lambda row: (row["entry"], row["fid"]))
+            rows = [{column: row[column] for column in COLUMNS.split()} for row in rows_of(register, "vbas_chain")]
+            chain = sorted(rows, key=lambda row: (row["entry"], row["fid"]))
             found = contents(register)
-    except (sqlite3.Error, OSError, KeyError, TypeError) as error:
+            kept = {f"release {row['release']}": row for row in rows_of(register, "vbas_releases")}
+    except (sqlite3.Error, OSError, RuntimeError, KeyError, TypeError) as error:
         yield "chain", UNSEEN, f"{file.name} has no chain that can be read ({error})"
         return
     wrong, before = [], ""
@@ -140,10 +145,37 @@ def verified(file: Path, noted: str = "", name: str = "", content: str = "") -> 
     if noted:
         there = any(row["hash"] == noted for row in chain)
         yield judged("entry", there, "the chain has the hash that was noted", "no entry has the hash that was noted")
-    if name:
-        of = [row["released"] for row in chain if f"release {row['number']}" == name and row["what"] == "added"]
-        same, says = bool(of) and of[-1] in ("", content), f"{name} is in the chain, with this content"
-        yield judged("release in the register", same, says, f"{name} is not in the chain, or with another content")
+    if package is not None:
+        yield from claims_of_release(chain, kept, package)
+
+
+def claims_of_release(chain: list[Row], kept: dict[str, Row], package: dict[str, Any]) -> Iterator[Claim]:
+    """That a release that went out is the one of the register: its content, its k and its quasi-identifiers; kept : the
+    rows of all that are there"""
+    ours = package["vbas"]
+    name, claims = ours.get("register"), ("release in the register", "k and quasi-identifiers in the register")
+    if not name:
+        yield claims[0], UNSEEN, "the release does not say which one of a register it is"
+        return
+    about = [row for row in chain if f"release {row['number']}" == name]
+    of = [row["released"] for row in about if row["what"] == "added"]
+    same, says = bool(of) and of[-1] in ("", ours.get("content_sha256")), f"{name} is in the chain, with this content"
+    if about and about[-1]["what"] == "withdrawn":
+        yield claims[0], FAILS, f"{name} was taken out of the register, so that later releases are not held against it"
+        return
+    yield judged(claims[0], same, says, f"{name} is not in the chain, or with another content")
+    try:
+        row = kept[name]
+        fields = [
+            field for one in package["resources"] if one["name"] == "records" for field in one["schema"]["fields"]
+        ]
+        names = {field["name"] for field in fields if field.get("role") == "quasi-identifier"}
+        wanted = set(json.loads(row["quasi_identifiers"]))
+        told = f"k of {ours['k']}, {', '.join(sorted(names))}"
+        kept_there = f"k of {row['k']}, {', '.join(sorted(wanted))}"
+        yield judged(claims[1], (int(ours["k"]), names) == (row["k"], wanted), told, f"{told}, not {kept_there}")
+    except (KeyError, TypeError, ValueError) as error:
+        yield claims[1], UNSEEN, f"what it rests on cannot be read ({error})"
 
 
 def judged(name: str, holds: bool, good: str, bad: str) -> Claim:

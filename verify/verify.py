@@ -390,7 +390,7 @@ def main() -> int:
     claims = list(verified(given.folder, package, given.k))
     if given.register:
         verified_chain = run_path(str(Path(__file__).with_name("chain.py")))["verified"]
-        claims += verified_chain(given.register, "", *map(package["vbas"].get, ("register", "content_sha256")))
+        claims += verified_chain(given.register, package=package)
     print(*(f"{status:<15} {name}: {found}" for name, status, found in claims), sep="\n")
     statuses = {status for _, status, _ in claims}
     return 1 if FAILS in statuses else 2 if UNSEEN in statuses else 0

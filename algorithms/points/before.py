@@ -18,6 +18,7 @@ from ...core.errors import InputError
 from ...core.language import tr
 from ...core.masking.homes import NEARLY_ALL, share_in_common
 from ...core.masking.placing import own_areas
+from ...core.publish.register.chain import broken_chain
 from ...core.publish.register.entry import new_register
 from ...core.publish.register.masked_points import maskings_in, new_masking
 from ..form.form import Form
@@ -42,10 +43,13 @@ def register() -> QgsProcessingParameterDefinition:
 
 
 def warned_of_earlier(form: Form, case: MaskingInputs) -> list[str]:
-    """Warn where the points may be those of an earlier release, and where the register is new; the warnings."""
+    """Warn where the points may be those of an earlier release, and where the register is new or was changed by hand;
+    the warnings."""
     warnings = []
-    if form.given("REGISTER") and not Path(form.text("REGISTER")).exists():
-        warnings.append(new_register(Path(form.text("REGISTER"))))
+    if form.given("REGISTER"):
+        path = Path(form.text("REGISTER"))
+        broken = broken_chain(path) if path.exists() else new_register(path)
+        warnings += [broken] if broken else []
     for name, coordinates, crs in _earlier(form):
         planar = moved_coordinates(coordinates, crs, case.areas.planar, form.context)
         share = share_in_common(case.points.area_of, own_areas(planar, case.areas.planar_shapes))

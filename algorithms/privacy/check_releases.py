@@ -36,7 +36,8 @@ class CheckReleases(VbasAlgorithm):
         "a count that rises by one is the new patient.</p>"
         "<p>Give the releases as they were published, each with its crosswalk, or a register that “Anonymise records” "
         "keeps. Nothing but what anybody can read is used. Releases of the same regions whose counts differ are taken "
-        "as updates and compared count by count; all others are taken to be of the same people, and where they "
+        "as updates and compared count by count; all others are taken to be of the same people, and so are "
+        "those that were there before an update, and where they "
         "contradict each other nobody can say what they give away, and the log says so.</p>"
         "<p>Sensitive fields that the releases show may tell more: the diagnosis of the one person who is in one table "
         "and not in the other, or that many people of a small place have the same one. Name them under “Sensitive "
@@ -93,9 +94,11 @@ class CheckReleases(VbasAlgorithm):
         taken = (*compared.said, *same.said)
         form.info(*taken)
         findings = examine_all(releases, k, form.progress(stop=80))
-        apart = of_some_people([releases[at] for at in findings.kept])
+        together = sorted({at for _, kept in findings.each for at in kept} | set(findings.kept))
+        apart = of_some_people([releases[at] for at in together])
         of_rows = any(release.of_persons for release in releases)
-        unsure = (*not_compared, *([counts_rows(k)] if of_rows else []), *([apart] if apart else []))
+        beside = (compared.broken, counts_rows(k) if of_rows else "", apart)
+        unsure = (*not_compared, *filter(None, beside))
         form.warn(*unsure)
         rows = rows_of(findings, releases)
         form.outputs.add("PINNED", disclosed_table(form, rows, releases))

@@ -18,6 +18,7 @@ from ...core.errors import InputError, first_values
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.parameters import SMALLEST_K
+from ...core.publish.register.chain import broken_chain
 from ...core.publish.register.published_releases import read_register
 from ...core.records.table import counts_of
 from ...core.releases.aliases import Aliases
@@ -108,13 +109,15 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 class ReleasesToCompare:
     """The releases that were given.
 
-    aliases : what is said of their fields; said, warnings : sentences on fields that some lack
+    aliases : what is said of their fields; said, warnings : sentences on fields that some lack; broken : what is said
+    of a register that somebody changed by hand
     """
 
     releases: list[Published]
     aliases: Aliases
     said: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    broken: str = ""
 
 
 def releases_of(form: Form) -> ReleasesToCompare:
@@ -124,9 +127,8 @@ def releases_of(form: Form) -> ReleasesToCompare:
         if not path.is_file():
             raise InputError(tr("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path))
         published = read_register(path)
-        return ReleasesToCompare(
-            published, aliases_in(form, [name for release in published for name in names_in(release)])
-        )
+        aliases = aliases_in(form, [name for release in published for name in names_in(release)])
+        return ReleasesToCompare(published, aliases, broken=broken_chain(path))
     tables, crosswalks = form.layers.sources("RELEASES"), form.layers.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
         raise InputError(

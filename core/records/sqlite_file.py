@@ -55,7 +55,7 @@ def reading(path: Path, layer: str, idle: bool | None = None) -> Iterator[sqlite
     opens and closes the file, and thereby gives up what another transaction of this process holds. Raises InputError
     where the file is damaged, locked, or was changed meanwhile by a program that did not respect the lock.
     """
-    with _in_a_sentence(path, layer), closing(_connection(path, idle)) as connection:
+    with _in_a_sentence(path, layer), closing(_connection(path, idle, layer)) as connection:
         connection.execute("PRAGMA temp_store = MEMORY")  # what is sorted are raw values: none goes to a disk
         before = (_version(connection), _state(path))
         connection.execute("BEGIN")
@@ -140,9 +140,12 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:40] + "…"
 
 
-def _connection(path: Path, idle: bool | None) -> sqlite3.Connection:
+def _connection(path: Path, idle: bool | None, layer: str) -> sqlite3.Connection:
     # Nothing is ever written, not even the files that SQLite would make next to one with an empty write-ahead log.
-    mode = "immutable=1" if (has_idle_log(path) if idle is None else idle) else "mode=ro"
+    try:
+        mode = "immutable=1" if (has_idle_log(path) if idle is None else idle) else "mode=ro"
+    except OSError as error:
+        raise InputError(_unreadable(path, layer, error.strerror or str(error))) from error
     return sqlite3.connect(
         sqlite_uri(path.resolve(), mode),
         uri=True,
@@ -228,17 +231,21 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
             )
             with suppress(OSError):
                 if not any(beside(path, end).exists() for end in ("-journal", "-wal")):
-                    message = tr(
-                        "{layer}: {name} cannot be read ({text}): check that you may read it.",
-                        layer=layer,
-                        name=path.name,
-                        text=text,
-                    )
+                    message = _unreadable(path, layer, text)
         elif "Could not decode" in text:
             message = _not_utf_8(path, layer, text)
         else:
             message = damaged_file(path, layer, text)
         raise InputError(message) from error
+
+
+def _unreadable(path: Path, layer: str, text: str) -> str:
+    return tr(
+        "{layer}: {name} cannot be read ({text}): check that you may read it.",
+        layer=layer,
+        name=path.name,
+        text=text,
+    )
 
 
 def _not_utf_8(path: Path, layer: str, text: str) -> str:

@@ -58,13 +58,14 @@ class Earlier:
 
 @dataclass(frozen=True, eq=False)
 class HeldAgainst:
-    """A plan beside which the earlier releases tell no count; what it publishes; sentences on it for the report, and
-    which counts were tried in the end."""
+    """A plan beside which the earlier releases tell no count; what it publishes; sentences on it for the report, which
+    counts were tried in the end, and whether the earlier releases are as they were and could all be compared."""
 
     plan: Plan
     published: Published
     notes: tuple[str, ...]
     families: tuple[Family, ...] = ()
+    sure: bool = True
 
 
 def held_against_earlier(
@@ -134,7 +135,8 @@ def held_against_earlier(
     apart = of_some_people(same.matched.releases, earlier.updated)
     n_earlier, as_it_was = len(earlier.releases), not earlier.broken
     notes = concluded(same.matched, findings, n_earlier, plan.k, requirement, of_persons, log, apart, as_it_was)
-    return HeldAgainst(plan, with_rows(published, plan, rows), tuple(notes), findings.families)
+    sure = as_it_was and not same.matched.warnings
+    return HeldAgainst(plan, with_rows(published, plan, rows), tuple(notes), findings.families, sure)
 
 
 def refuse_linked_again(earlier: Earlier | None) -> None:

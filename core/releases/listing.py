@@ -43,9 +43,7 @@ class Row:
 
 def rows_of(findings: AllExamined, releases: Sequence[Published]) -> list[Row]:
     """All counts, the disclosed ones first, and last those of k people and more who have one sensitive value."""
-    rows = []
-    if findings.disclosed is not None:
-        rows = [_of_count(findings.disclosed, count, findings.kept) for count in findings.disclosed.counts]
+    rows = [_of_count(disclosed, count, kept) for disclosed, kept in findings.each for count in disclosed.counts]
     for kind, pairs in ((CHANGE, findings.changes), (HOMOGENEOUS_CHANGE, findings.homogeneous)):
         for earlier, later, changes in pairs:
             rows += _of_changes(kind, changes, releases[later], (earlier, later))

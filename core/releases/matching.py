@@ -19,7 +19,7 @@ from .asking import ask_for_words, perhaps_coarser, perhaps_same, same_content
 from .attributes import Attribute, Parts, are_apart, attributes_of, likeness, parts_of, recoded
 from .naming import Named, in_release, with_names, with_values
 from .said_words import in_said_words
-from .writing import plain, written_otherwise
+from .writing import plain, words_for_missing, written_otherwise
 
 NEARLY_ALL, SOME, SELDOM, LIKELY_SAME, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
 """Shares of records: whose values are in both for the same attribute; for a partly similar one; that may have values
@@ -147,6 +147,7 @@ class _Matching:
     def _compare_values(self, name: str, i: int, j: int) -> None:
         """Hold the values of one attribute in two releases against each other."""
         attribute, other = self._attributes[i][name], self._attributes[j][name]
+        self._compare_missing(name, i, j)
         lacking, new = 1 - attribute.share_among(other.values), 1 - other.share_among(attribute.values)
         if not attribute.by_value or not other.by_value or not lacking or not new:
             return
@@ -174,6 +175,27 @@ class _Matching:
         )
         if min(lacking, new) > SELDOM and settled is None:
             self._set_apart(name, i)
+
+    def _compare_missing(self, name: str, i: int, j: int) -> None:
+        """Say where one release shows missing values, and the other what programs write for them."""
+        attribute, other = self._attributes[i][name], self._attributes[j][name]
+        words = [
+            *words_for_missing(attribute.values, other.values),
+            *words_for_missing(other.values, attribute.values),
+        ]
+        if words and self._settled(name, i, j) is None:
+            self.warnings.append(
+                tr(
+                    "“{name}” is missing in one of {release} and {newer}, and “{word}” in the other: programs write "
+                    "that for a missing value. If it is one, it cannot be said what the releases give away together: "
+                    "write missing values alike. If not, say so in ALIASES: {name}, {own}.",
+                    name=self._called(name, j),
+                    own=self._called(name, i),
+                    release=attribute.title,
+                    newer=other.title,
+                    word=words[0],
+                )
+            )
 
     def _settled(self, name: str, i: int, j: int) -> Alias | None:
         """What was said of the two names of one attribute."""

@@ -102,7 +102,7 @@ def repair(
             work.cheapest(plan) if fewest and plan.level_of is None else work.until_nothing_is_disclosed(plan, True)[0]
         )
         new, published, after = work.until_nothing_is_disclosed(new, False)
-        renumbered = plan.in_part and after.disclosed is not None  # see `_Work.joint_of`
+        renumbered = work.is_renumbered(plan) and after.disclosed is not None
         if plan.level_of is None and not after.n_to_mend and not renumbered:
             new, published, after = work.given_back(plan, new, published, after)
         while True:
@@ -150,10 +150,15 @@ class _Work:
         published = as_series(published, plan, self.series)
         return published if by_size else replace(published, bounded=False, held_back=None)
 
+    def is_renumbered(self, plan: Plan) -> bool:
+        """Whether joint classes have other numbers in another check."""
+        return plan.in_part or self.examiner.looks_twice
+
     def joint_of(self, plan: Plan, counts: Sequence[Count]) -> np.ndarray | None:
         """The joint classes of some counts, which are looked at before all others once a class is given up; None, for
-        all, of an update: what it does not show it does not publish, so that the others are numbered anew."""
-        if plan.in_part:
+        all, of an update, as what it does not show it does not publish, and where some of the earlier releases are
+        outdated: the others are numbered anew."""
+        if self.is_renumbered(plan):
             return None
         return np.concatenate([np.empty(0, np.int64), *(count.joint for count in counts)])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..errors import InputError, first_values, in_quotes
 from ..language import all_of, plural, tr
 from ..profile import Profile
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
+from .writing import words_for_missing
 
 
 def check_updated_members(table: RecordTable) -> None:
@@ -141,3 +142,22 @@ def check_empty_values(earlier: Sequence[Published], profile: Profile, table: Re
                         release=release.title,
                     )
                 )
+            _refuse_missing_in_words(name, release.title, theirs, now[name])
+            _refuse_missing_in_words(name, release.title, now[name], theirs)
+
+
+def _refuse_missing_in_words(name: str, release: str, values: Set[str], others: Set[str]) -> None:
+    """Refuse values of which some are missing where the others show what programs write for a missing one, and nothing
+    that is missing. Raises InputError."""
+    words = words_for_missing(values, others)
+    if words:
+        raise InputError(
+            tr(
+                "“{name}” is missing where {release} shows “{word}”, or the other way round: programs write that for a "
+                "missing value, and a reader would see a change of a few people. Write missing values as the earlier "
+                "release does.",
+                name=name,
+                release=release,
+                word=words[0],
+            )
+        )

@@ -16,12 +16,13 @@ BEGIN_ANEW = 10.0  # per cent of the records that are suppressed or moved becaus
 
 
 def say_what_changed(
-    changed: Changed, update: Update, n_earlier: int, k: int, log: Log, beside_counts: bool = False
+    changed: Changed, update: Update, n_earlier: int, k: int, log: Log, beside_counts: bool = False, sure: bool = True
 ) -> tuple[str, ...]:
     """Say it, and give the sentences for the report.
 
     n_earlier : releases of this geography; k : the least change; beside_counts : whether the update was held against
-    counts that others publish, by which more than the people whom it shows decides what it shows
+    counts that others publish, by which more than the people whom it shows decides what it shows; sure : whether the
+    earlier releases are what they were, and their values are known to be written as those of now
     """
     before = changed.same + changed.other + changed.gone
     kept = tr(
@@ -72,8 +73,16 @@ def say_what_changed(
             percent=changed.percent,
         )
     )
-    log.info(kept, steps, proven, cost)
-    said = (kept, steps, proven, cost)
+    unsure = tr(
+        "Whether classes of regions change by fewer than {k} records between this release and the earlier ones "
+        "nobody can say, as not everything could be compared (see the warnings).",
+        k=k,
+    )
+    known = (steps, proven) if sure else (unsure,)
+    log.info(kept)
+    (log.info if sure else log.warn)(*known)
+    said = (kept, *known, cost)
+    log.info(cost)
     if update.kind == FURTHER:
         later = tr("The earlier releases stay: this one stands beside them, as that of a further period.")
     else:

@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+
+from ..disclosure.values import MISSING
 
 CUT = 10
 """Characters, or bytes, that a shapefile keeps of a name."""
+WORDS_FOR_MISSING = frozenset(("nan", "NaN", "NaT", "NULL", "null", "None", "NA", "<NA>", "#N/A", r"\N"))
+"""What programs write into tables of text for a missing value."""
 _WHOLE = re.compile(r"\+?(-?)0*([0-9]+?)(\.0+)?")
 
 
@@ -47,6 +51,13 @@ def written_otherwise(texts: Iterable[str], known: Iterable[str]) -> dict[str, s
         for text in sorted(own - there)
         if (key := plain(text)) and plain_known[key] == 1 == plain_own[key]
     }
+
+
+def words_for_missing(texts: Collection[str], others: Collection[str]) -> list[str]:
+    """Where some of the texts are missing and none of the others: of the others alone, what may stand for these."""
+    if MISSING not in texts or MISSING in others:
+        return []
+    return sorted(WORDS_FOR_MISSING & set(others) - set(texts))
 
 
 def _folded(name: str) -> str:

@@ -205,23 +205,23 @@ def _notes(findings: AllExamined, releases: Sequence[Published]) -> list[str]:
                 "together, or only linear programming would find, is not looked at."
             )
         )
-    if findings.disclosed is not None:
+    for disclosed, _ in findings.each:
         notes.append(
             tr(
                 "Looked at: cells of the overlay ({n_cells}) and classes ({n_classes}). Found by linear programming "
                 "alone: {n_by_programs} of the counts. Not decided: {n_undecided}.",
-                n_cells=findings.disclosed.overlay.n_cells,
-                n_classes=len(findings.disclosed.overlay.entries),
-                n_by_programs=findings.disclosed.n_by_programs,
-                n_undecided=findings.disclosed.n_undecided,
+                n_cells=disclosed.overlay.n_cells,
+                n_classes=len(disclosed.overlay.entries),
+                n_by_programs=disclosed.n_by_programs,
+                n_undecided=disclosed.n_undecided,
             )
         )
-        if len(findings.disclosed.contradicted):
+        if len(disclosed.contradicted):
             notes.append(
                 plural(
                     "In {n} class the releases contradict each other: it was not looked at.",
                     "In {n} classes the releases contradict each other: they were not looked at.",
-                    len(findings.disclosed.contradicted),
+                    len(disclosed.contradicted),
                 )
             )
     return notes

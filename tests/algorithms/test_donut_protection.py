@@ -247,6 +247,15 @@ def test_points_that_were_released_before_are_warned_of(mask, tmp_path):  # noqa
     assert sum(MAY_BE in line for line in third.log) == 2
 
 
+def test_a_register_from_which_somebody_took_points_by_hand_is_said_to_lack_them(mask, tmp_path):  # noqa: F811
+    register = tmp_path / "register.gpkg"
+    mask(people_in(40), REGISTER=str(register), SEED=None)
+    with closing(sqlite3.connect(register)) as connection, connection:
+        connection.executescript("DELETE FROM vbas_maskings; DELETE FROM vbas_points")
+    again = mask(people_in(40), REGISTER=str(register), SEED=None)
+    assert any("masked points 1 are missing, and were not withdrawn" in line for line in again.log)
+
+
 def test_a_run_that_fails_adds_no_points(mask, tmp_path):  # noqa: F811
     register = tmp_path / "register.gpkg"
     with pytest.raises(QgsProcessingException):

@@ -64,6 +64,21 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     assert outcome.results["N_PINNED"] == outcome.results["N_UNDECIDED"] == 0
 
 
+def test_releases_of_a_register_that_was_changed_by_hand_are_not_said_to_give_nothing_away(anonymize, run, tmp_path):
+    register = str(tmp_path / "register.gpkg")
+    for _ in range(2):
+        anonymize(N_SITES=9, REGISTER=register)
+    given = {"REGISTER": register, "REPORT": str(tmp_path / "report.html")}
+    before = run("checkreleases", **given)
+    with closing(sqlite3.connect(register)) as connection, connection:
+        connection.execute("UPDATE vbas_releases SET time = '2020-01-01T00:00:00+00:00' WHERE release = 2")
+    after = run("checkreleases", **given)
+    assert not any("broken" in line or "see the warnings" in line for line in before.log)
+    assert any("the chain of" in line and "release 2 was changed after it was added" in line for line in after.log)
+    assert any("Not everything could be compared" in line for line in after.log)
+    assert "release 2 was changed after it was added" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("how", ["filter", "selection"])
 def test_what_a_layer_leaves_out_is_kept_beside_a_register(anonymize, run, grid, tmp_path, how):
     """A filter that somebody set on the layer says as little in the form as a selection."""

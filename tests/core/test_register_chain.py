@@ -6,13 +6,15 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from vbas.core.anonymise import Ask, anonymise
-from vbas.core.errors import InputError
+from vbas.core.errors import InputError, VbasError
 from vbas.core.levels import Levels
 from vbas.core.publish.register.chain import CHAIN, chain_of
 from vbas.core.publish.register.listing import approving, releases_in, taking_out
@@ -127,6 +129,146 @@ def test_a_release_that_was_not_written_leaves_the_chain_as_it_was(register):
     entry.put()
     assert len(chain_of(register).links) == len(before) + 1 and not entry.undo()
     assert chain_of(register).links == before and not chain_of(register).problems
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"DROP TABLE {CHAIN}",
+        f"ALTER TABLE {CHAIN} RENAME TO aside",
+        f"UPDATE gpkg_contents SET table_name = 'aside' WHERE table_name = '{CHAIN}'",
+    ],
+)
+def test_a_chain_that_was_taken_out_is_missed_now_and_later(register, statement):
+    """Its releases get no entries as those of a register from before do: nobody can say that they are as they were."""
+    change(register, statement, f"ALTER TABLE {CHAIN} RENAME TO aside" if "UPDATE" in statement else "SELECT 1")
+    if "UPDATE" in statement:  # as QGIS renames a table
+        change(register, "DELETE FROM gpkg_contents WHERE table_name = 'aside'")
+        note_by_hand(register)
+    assert list(chain_of(register).problems) == ["all of its entries are missing"] and verify(register) == 2
+    assert "all of its entries are missing" in " ".join(account_for(register).notes)
+    new_entry(register, *entry_of(account_for(register))).put()
+    wanted = [f"release {number} is in the register, but not in its chain" for number in (1, 2)]
+    assert chain_of(register).problems == wanted and verify(register) == 1
+    with closing(sqlite3.connect(register)) as connection:
+        listed = connection.execute("SELECT identifier FROM gpkg_contents WHERE table_name = ?", (CHAIN,)).fetchall()
+    assert listed == [(CHAIN,)]
+
+
+def note_by_hand(register):
+    """As though something was said of a release, which no register did before it had a chain."""
+    change(
+        register,
+        "CREATE TABLE vbas_told (fid INTEGER PRIMARY KEY, release MEDIUMINT, what TEXT, text TEXT)",
+        "INSERT INTO vbas_told (release, what, text) VALUES (1, 'recipient', 'nobody')",
+    )
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"UPDATE {CHAIN} SET entry = 'x' WHERE entry = 3",
+        f"UPDATE {CHAIN} SET entry = NULL WHERE entry = 3",
+        f"UPDATE {CHAIN} SET entry = 9223372036854775807 WHERE entry = 3",
+        f"UPDATE {CHAIN} SET number = 'x' WHERE entry = 2",
+        f"UPDATE {CHAIN} SET number = 9223372036854775807 WHERE entry = 2",
+        f"UPDATE {CHAIN} SET \"by\" = x'ff00' WHERE entry = 2",
+        f"UPDATE {CHAIN} SET hash = NULL WHERE entry = 3",
+        f"UPDATE {CHAIN} SET what = NULL",
+    ],
+)
+def test_beside_whatever_stands_in_a_chain_by_hand_releases_are_added_approved_of_and_taken_out(register, statement):
+    change(register, statement)
+    assert chain_of(register).problems
+    entry = new_entry(register, *entry_of(account_for(register)))
+    entry.put()
+    assert entry.number == 3 and not entry.undo() and len(read_register(register)) == 2
+    approving(register, 2, "A. Nguyen").put()
+    taking_out(register, 2).put()
+    assert chain_of(register).problems and len(read_register(register)) == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE vbas_releases SET title = NULL WHERE release = 2",
+        "UPDATE vbas_releases SET title = x'ff' WHERE release = 2",
+        "UPDATE vbas_releases SET time = NULL WHERE release = 2",
+        "UPDATE vbas_releases SET release = 2.5 WHERE release = 2",
+        "UPDATE vbas_releases SET levels = 1e999 WHERE release = 2",
+        "UPDATE vbas_releases SET levels = 2000000000 WHERE release = 2",
+        "UPDATE vbas_releases SET quasi_identifiers = '[3]' WHERE release = 2",
+        f"UPDATE vbas_releases SET quasi_identifiers = '{'[' * 100_000}' WHERE release = 2",
+        "UPDATE vbas_crosswalks SET area = NULL WHERE release = 2",
+    ],
+)
+def test_what_a_register_never_holds_is_said_of_the_release_that_has_it(register, statement):
+    change(register, statement)
+    with pytest.raises(InputError, match=r"^REGISTER: release 2(\.5)? \(“.*”\) in .* is damaged"):
+        account_for(register)
+
+
+def test_a_chain_that_lacks_a_column_or_leads_in_circles_is_said_to_be_unreadable(register):
+    change(register, f"ALTER TABLE {CHAIN} DROP COLUMN released")
+    assert verify(register) == 2
+    register.unlink()
+    register.symlink_to(register.name)
+    assert verify(register) == 2
+
+
+def test_a_list_of_digits_that_are_no_number_names_no_release(register):
+    note_by_hand(register)
+    change(register, "INSERT INTO vbas_told (release, what, text) VALUES (2, 'updates', '²')")
+    assert [row.updates for row in releases_in(register)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DROP TABLE gpkg_contents", "is damaged (no such table: gpkg_contents): take it from a complete copy"),
+        ("DROP TABLE vbas_values", "is damaged: it lacks the table “vbas_values” as the register has it. Restore the"),
+        ("ALTER TABLE vbas_releases RENAME TO aside", "is damaged: it lacks the table “vbas_releases” as the"),
+    ],
+)
+def test_a_register_that_lost_a_table_is_not_locked_nor_to_be_begun_anew(register, statement, said):
+    change(register, statement)
+    with pytest.raises(VbasError) as refused:
+        new_entry(register, *entry_of(account_for(register)))
+    assert said in str(refused.value) and "close" not in str(refused.value).casefold()
+
+
+def test_what_to_do_with_a_register_that_cannot_be_written_to_depends_on_why(register):
+    for error, wanted in (
+        (sqlite3.OperationalError("database is locked"), "Close it in other programs"),
+        (sqlite3.OperationalError("database or disk is full"), "Make room there"),
+        (sqlite3.OperationalError("attempt to write a readonly database"), "See that you may write"),
+        (PermissionError("no"), "See that you may write"),
+        (sqlite3.IntegrityError("constraint failed"), "take it from a complete copy"),
+    ):
+        entry = new_entry(register, *entry_of(account_for(register)))
+        entry.connection.close()
+        failing: Any = Failing(error)
+        with pytest.raises(VbasError, match=wanted):
+            replace(entry, connection=failing).put()
+    assert len(read_register(register)) == 2
+
+
+class Failing:
+    """A connection that keeps nothing."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def execute(self, *_):
+        raise self.error
+
+    def close(self):
+        """Nothing was open."""
+
+
+def test_a_folder_in_the_place_of_a_register_is_said_to_be_unreadable(tmp_path):
+    with pytest.raises(InputError, match=r"REGISTER: .* cannot be read"):
+        earlier_releases(tmp_path)
 
 
 def test_a_register_from_before_is_taken_as_it_is(register):

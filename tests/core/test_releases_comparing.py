@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas import anonymize
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.crosswalk import crosswalk_from_table, number_compactly
 from vbas.core.disclosure.published import Published, publish
@@ -16,8 +19,10 @@ from vbas.core.disclosure.values import Values
 from vbas.core.errors import PrivacyError
 from vbas.core.levels import Levels
 from vbas.core.plan import suppress
+from vbas.core.publish.register.published_releases import read_register
+from vbas.core.releases import listing
 from vbas.core.releases.earlier import REPAIR, STOP, Earlier
-from vbas.core.releases.examining import AllExamined
+from vbas.core.releases.examining import AllExamined, examine_all
 from vbas.core.releases.updates import Comparing, same_regions
 from vbas.core.synthetic.hamlet import hamlet
 
@@ -212,3 +217,25 @@ def test_what_no_population_makes_true_together_is_refused_whatever_the_register
             held = Earlier([replace(earlier, records=earlier.records - 1)], action=action)
             anonymise(areas, records, Levels((crosswalk,)), Ask(k=2, earlier=held))
         assert anonymise(areas, records, Levels((whole,)), Ask(k=2, earlier=Earlier([earlier], action=action)))
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (0, 2, 1)])
+def test_a_later_update_hides_nothing_that_was_given_away_before_it(tmp_path: Path, order: tuple[int, ...]) -> None:
+    """26 people in all, 12 in each of two areas: two are in the third. The month after there are 44 in all; what comes
+    after that, nobody knows not to be of that month."""
+    areas = {"area": ["a", "b", "c"], "x": [0, 900, 1800], "y": [0, 900, 0]}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "area": "area", "k": 5}
+    releases = []
+    for number, (here, n_sites) in enumerate([(12, 1), (12, 3), (30, 1)]):
+        home = ["a"] * 12 + ["b"] * 2 + ["c"] * here
+        people = {"area": home, "sex": ["F"] * len(home)}
+        register = tmp_path / f"{number}.gpkg"
+        made = anonymize(areas, people, quasi_identifiers="sex", n_sites=n_sites, register=register, **chosen)
+        made.write(tmp_path / f"release {number}")
+        releases += read_register(register)
+    examined = examine_all([releases[at] for at in order])
+    assert examined.n_contradicted == 1 and examined.n_undecided == 0
+    rows = [row for row in listing.rows_of(examined, releases) if row.areas.tolist() == ["b"]]
+    assert [(row.low, row.high) for row in rows] == ([] if order == (0, 2, 1) else [(2, 2)])
+    assert examined.n_counts == len(rows) == examined.n_persons / 2
+    assert [sorted(order[at] for at in row.releases) for row in rows] == [[0, 1]] * len(rows)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas import anonymize, update_release
 from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
-from vbas.core.errors import InputError
+from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
 from vbas.core.records.columns import Column, column_from_values
@@ -241,3 +247,95 @@ def test_what_an_update_cannot_keep_is_refused():
     ):
         with pytest.raises(InputError, match=words):
             anonymise(areas, match_records(table, areas), given_levels, replace(ask, **more))
+
+
+def people_of(counts: dict[tuple[str, str], int]) -> dict[str, list[str]]:
+    """Records by age and sex, in two areas."""
+    rows = [values for values, number in counts.items() for _ in range(number)]
+    home = ["a", "b"] * len(rows)
+    return {"area": home[: len(rows)], "age": [age for age, _ in rows], "sex": [sex for _, sex in rows]}
+
+
+def test_people_who_left_since_hide_nobody_in_a_release_of_more_fields(tmp_path: Path) -> None:
+    """Of 13 young people two left. Who has the 11 of now, and 9 young women of now, knows of two young men. With the
+    13 of before these two could have been of a value that no release shows."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 1}
+    given: dict[str, Any] = {"area": "area", "register": tmp_path / "register.gpkg"}
+    counts = {("0", "F"): 9, ("0", "M"): 4, ("1", "F"): 8, ("1", "M"): 8}
+    first = anonymize(areas, people_of(counts), quasi_identifiers="age", k=2, **chosen, **given)
+    first.write(tmp_path / "march")
+    now = people_of({**counts, ("0", "M"): 2})
+    second = update_release(areas, now, quasi_identifiers="age", **given)
+    second.write(tmp_path / "april")
+    assert sorted(Counter(second.records["age"]).values()) == [11, 16]
+    more: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "k": 3, **chosen, **given}
+    with pytest.raises(PrivacyError, match="would give away"):
+        anonymize(areas, now, **more)
+    repaired = anonymize(areas, now, register_action="repair", **more)
+    published = repaired.account.published
+    assert (
+        published is not None and not published.bounded
+    )  # for all that anybody knows there may be three and more young men
+
+
+@pytest.mark.parametrize("how", ["in other words", "by hand", "kept in other words", "as they were"])
+def test_what_nobody_knows_of_changes_is_not_said(tmp_path: Path, how: str) -> None:
+    """Between releases whose values may be the same in other words, or that somebody changed by hand."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
+    given: dict[str, Any] = {"area": "area", "register": tmp_path / "register.gpkg", "quasi_identifiers": "age"}
+    counts = {("0", "F"): 9, ("0", "M"): 8, ("1", "F"): 8, ("1", "M"): 8}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 1}
+    kept: dict[str, Any] = {"keep_fields": "sex"} if how == "kept in other words" else {}
+    anonymize(areas, people_of(counts), k=3, **chosen, **given, **kept).write(tmp_path / "march")
+    if how == "by hand":
+        with closing(sqlite3.connect(tmp_path / "register.gpkg")) as connection, connection:
+            connection.execute("UPDATE vbas_releases SET time = '2020-01-01T00:00:00+00:00'")
+    words = {"in other words": {"0": "young", "1": "old"}, "kept in other words": {"F": "female", "M": "male"}}
+    later = people_of({**counts, ("1", "F"): 12})
+    now = {name: [words.get(how, {}).get(text, text) for text in texts] for name, texts in later.items()}
+    update = update_release(areas, now, **given, **kept)
+    said = " ".join(update.account.notes)
+    assert ("changes by nobody or by at least 3" in said) == (how == "as they were"), said
+    assert ("it follows of no class" in said) == (how == "as they were")
+    assert ("nobody can say, as not everything could be compared" in said) == (how != "as they were")
+
+
+@pytest.mark.parametrize("word", ["nan", "NULL", "<NA>"])
+def test_what_programs_write_for_a_missing_value_is_refused_where_it_was_missing(tmp_path: Path, word: str) -> None:
+    """A value that was always there is none of these."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
+    given: dict[str, Any] = {"area": "area", "register": tmp_path / "register.gpkg", "quasi_identifiers": "age"}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 1, "k": 3}
+    then = {"area": ["a", "b"] * 8, "age": [None, None, "1", "1"] * 4}
+    anonymize(areas, then, **chosen, **given).write(tmp_path / "march")
+    with pytest.raises(InputError, match=f"“age” is missing where release 1 shows “{word}”, or the other way round"):
+        update_release(areas, {**then, "age": [word, word, "1", "1"] * 4}, **given)
+    update_release(areas, {**then, "age": [None, None, "1", "1", word, word, word, word] * 2}, **given)
+    update_release(areas, then, **given)
+
+
+class Heard:
+    """A log that keeps what it hears."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def info(self, *lines: str) -> None:
+        self.lines += lines
+
+    warn = info
+
+
+@pytest.mark.parametrize("aliases", [None, [("age", "age")]])
+def test_what_programs_write_for_a_missing_value_is_warned_of_beside_one(tmp_path: Path, aliases: Any) -> None:
+    """In a release of other regions, where nobody said that both are meant."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
+    given: dict[str, Any] = {"area": "area", "register": tmp_path / "register.gpkg", "quasi_identifiers": "age"}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "k": 3}
+    people = {"area": ["a", "b"] * 8, "age": [None, None, "1", "1"] * 4}
+    anonymize(areas, people, n_sites=1, **chosen, **given).write(tmp_path / "march")
+    again, log = {**people, "age": ["NULL", "NULL", "1", "1"] * 4}, Heard()
+    with pytest.raises(PrivacyError, match="contradict each other"):
+        anonymize(areas, again, n_sites=2, aliases=aliases, log=log, **chosen, **given)
+    assert any("programs write that for a missing value" in line for line in log.lines) == (aliases is None)

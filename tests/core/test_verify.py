@@ -6,14 +6,18 @@ import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from vbas import anonymize, update_release
 from vbas.core.package.checking import check_folder
 from vbas.core.package.descriptor import FILE
 from vbas.core.package.folder import write_folder
 from vbas.core.package.writing import CSV
+from vbas.core.publish.register.listing import taking_out
 
 from ..exploring import tried
 from .package_cases import (
@@ -185,3 +189,44 @@ def test_it_stands_alone_and_is_short():
         )
     }
     assert {name.partition(".")[0] for name in imported} - {"pyarrow"} <= set(sys.stdlib_module_names)
+
+
+def of_register(folder: Path, register: Path) -> tuple[int, dict[str, bool | None]]:
+    """What verify.py says of a release's folder and its register."""
+    asked = [sys.executable, str(VERIFY), str(folder), "--register", str(register)]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    assert not done.stderr
+    lines = [(line[:15].strip(), line[16:].partition(":")[0]) for line in done.stdout.splitlines()]
+    return done.returncode, {name: SAYS[status] for status, name in lines}
+
+
+def test_with_its_register_a_release_cannot_say_more_of_itself_than_it_was_made_with(tmp_path: Path) -> None:
+    """A larger k holds where fields are no quasi-identifiers any more, and nothing in the folder tells."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
+    people = {"area": ["a", "b"] * 16, "sex": ["F", "F", "M", "M"] * 8, "age": ["0"] * 16 + ["1"] * 16}
+    register = tmp_path / "register.gpkg"
+    asked: dict[str, Any] = {"area": "area", "quasi_identifiers": ["sex", "age"], "register": register}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 1, "k": 5}
+    anonymize(areas, people, **asked, **chosen).write(tmp_path / "first")
+    update_release(areas, people, **asked).write(tmp_path / "second")
+    folder, names = tmp_path / "second", ("release in the register", "k and quasi-identifiers in the register")
+    for there in (tmp_path / "first", folder):
+        status, said = of_register(there, register)
+        assert status == 0 and said[names[0]] and said[names[1]]
+    written = (folder / FILE).read_text(encoding="utf-8")
+    package = json.loads(written)
+    package["vbas"]["k"] = 12
+    for field in next(table for table in package["resources"] if table["name"] == "records")["schema"]["fields"]:
+        if field["name"] == "age":
+            field["role"] = "kept"
+    (folder / FILE).write_text(json.dumps(package), encoding="utf-8")
+    status, said = of_register(folder, register)
+    assert status == 1 and said["k"] and said[names[0]] and said[names[1]] is False
+    del package["vbas"]["register"]
+    (folder / FILE).write_text(json.dumps(package), encoding="utf-8")
+    status, said = of_register(folder, register)
+    assert status == 2 and said[names[0]] is None
+    (folder / FILE).write_text(written, encoding="utf-8")
+    taking_out(register, 2).put()
+    status, said = of_register(folder, register)
+    assert status == 1 and said[names[0]] is False

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "10361f90eec132dfbd7918b11d2a18a6bacbd7efeb985cc4c76c4c7cd0ab5094"
+FROZEN = "b457566b814a1cc57770ddb9fa9b3b663cf73ebedaee20caa25c567a3e5c8c64"
 
 
 def modules() -> list[Path]:

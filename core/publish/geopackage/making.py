@@ -63,11 +63,16 @@ def make_geopackage(file: Path, tables: Mapping[str, Mapping[str, str]]) -> None
 
 
 def add_table(connection: sqlite3.Connection, name: str, columns: Mapping[str, str]) -> None:
-    """Add an empty table to an open GeoPackage; columns : of each its type"""
+    """Add an empty table to an open GeoPackage; columns : of each its type
+
+    A table of that name may have been there: who takes one out, or renames it, by hand leaves its line in the list.
+    """
     # Names cannot be bound: they are this program's own, and quoted.
     typed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns.items())
     numbered = "( fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
     connection.execute(" ".join(("CREATE TABLE", quoted(name), numbered, typed, ")")))
+    connection.execute("DELETE FROM gpkg_contents WHERE table_name = ?", (name,))
+    connection.execute("UPDATE gpkg_contents SET identifier = table_name WHERE identifier = ?", (name,))
     connection.execute(
         "INSERT INTO gpkg_contents (table_name, data_type, identifier) VALUES (?, 'attributes', ?)",
         (name, name),

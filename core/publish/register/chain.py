@@ -24,6 +24,7 @@ from .packs import PACKED, changed_packs
 from .particulars import PARTICULARS
 
 CHAIN = "vbas_chain"
+IS_LISTED = "SELECT 1 FROM gpkg_contents WHERE table_name = ?"
 COLUMNS = {
     "entry": SHORT,
     "time": TEXT,
@@ -60,14 +61,26 @@ POINTS_ROWS: dict[str, Sequence[str]] = {
     "vbas_maskings": ("masking", "time", "crs"),
     "vbas_points": ("masking", "x", "y"),
 }
-LAST = "SELECT entry, hash FROM vbas_chain ORDER BY entry DESC LIMIT 1"
+# What somebody wrote by hand in the place of a number counts for none: the hashes tell it.
+LAST = (
+    "SELECT entry, hash FROM vbas_chain WHERE typeof(entry) = 'integer' AND entry < 2147483648 "
+    "ORDER BY entry DESC LIMIT 1"
+)
 ALL = 'SELECT entry, time, what, number, content, released, "by", previous, hash FROM vbas_chain ORDER BY entry, fid'
 ADD = (
     'INSERT INTO vbas_chain (entry, time, what, number, content, released, "by", previous, hash) '
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-GREATEST = "SELECT coalesce(max(number), 0) FROM vbas_chain WHERE what IN (?, ?)"
-TAKE_OUT_LAST = "DELETE FROM vbas_chain WHERE entry = ? AND entry = (SELECT max(entry) FROM vbas_chain)"
+GREATEST = (
+    "SELECT coalesce(max(number), 0) FROM vbas_chain WHERE what IN (?, ?) AND typeof(number) = 'integer' "
+    "AND number < 2147483648"
+)
+TAKE_OUT_LAST = (
+    "DELETE FROM vbas_chain WHERE entry = ? AND entry = "
+    "(SELECT max(entry) FROM vbas_chain WHERE typeof(entry) = 'integer' AND entry < 2147483648)"
+)
+SINCE_CHAINS = (PACKED, PARTICULARS)
+"""Tables that no register had before it had a chain."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +117,8 @@ class Chain:
 
     def by(self, what: str, number: int) -> str:
         """Who did that to a release, the last to do it; empty where nobody did or said."""
-        return next((link.by for link in reversed(self.links) if (link.what, link.number) == (what, number)), "")
+        by = next((link.by for link in reversed(self.links) if (link.what, link.number) == (what, number)), "")
+        return by if isinstance(by, str) else ""
 
 
 def append(connection: sqlite3.Connection, what: str, number: int, time: str, by: str = "", released: str = "") -> Link:
@@ -114,8 +128,10 @@ def append(connection: sqlite3.Connection, what: str, number: int, time: str, by
     time : in UTC; by : who; released : the content hash of what goes out
     """
     if not has_chain(connection):
+        lost = _lost_chain(connection)
         add_table(connection, CHAIN, COLUMNS)
-        for kind, of_kind in (("release", FOUND), ("points", POINTS_FOUND)):
+        # Of a register whose chain somebody took out nobody can say what its releases were: they stay without entries.
+        for kind, of_kind in () if lost else (("release", FOUND), ("points", POINTS_FOUND)):
             for there in _numbers(connection, kind):
                 if (OPENS.get(what), number) != (kind, there):
                     _append(connection, of_kind, there, time, "", "")
@@ -146,7 +162,7 @@ def broken_chain(path: Path) -> str:
 def checked(connection: sqlite3.Connection) -> Chain:
     """The chain of an open register, looked at as a whole."""
     if not has_chain(connection):
-        return Chain()
+        return Chain(problems=(tr("all of its entries are missing"),)) if _lost_chain(connection) else Chain()
     rows = connection.execute(ALL).fetchall()
     links = [Link(*row) for row in rows]
     problems, before = [], BEGINNING
@@ -169,7 +185,18 @@ def checked(connection: sqlite3.Connection) -> Chain:
 
 def has_chain(connection: sqlite3.Connection) -> bool:
     """Whether a register has a chain."""
-    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (CHAIN,)).fetchone())
+    return _has_table(connection, CHAIN)
+
+
+def _has_table(connection: sqlite3.Connection, table: str) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone())
+
+
+def _lost_chain(connection: sqlite3.Connection) -> bool:
+    """Whether a register that has no chain had one, so that somebody took it out."""
+    if any(_has_table(connection, table) for table in SINCE_CHAINS):
+        return True
+    return _has_table(connection, "gpkg_contents") and bool(connection.execute(IS_LISTED, (CHAIN,)).fetchone())
 
 
 def next_number(connection: sqlite3.Connection) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import field
@@ -13,6 +14,7 @@ from pathlib import Path
 from ...dataclass import dataclass
 from ...errors import InputError, VbasError
 from ...language import as_data, tr
+from ...records.sqlite_file import damaged_file
 from ..files import DISK, FileSystem
 from ..folders import lock_on, one_run_on
 from ..free_names import give_free_name
@@ -64,6 +66,11 @@ TAKE_OUT = {
 IS_USED = "SELECT EXISTS (SELECT 1 FROM vbas_releases) OR EXISTS (SELECT 1 FROM vbas_maskings)"
 IS_IN = "SELECT EXISTS (SELECT 1 FROM vbas_chain WHERE hash = ?)"
 SECONDS_TO_WAIT = 5.0
+DAMAGED = (
+    *(InputError, ValueError, KeyError, TypeError, IndexError, AttributeError),
+    *(OverflowError, RecursionError, zlib.error),
+)
+"""What is raised where a release in a register is read that somebody changed by hand."""
 Statement = tuple[str, tuple[object, ...]]
 
 
@@ -74,7 +81,7 @@ class Entry:
     Of a run it is the first: whoever sees the release finds it in the register, even where the run is killed.
 
     taken_back_by : the statements, with their values, by which `undo` takes it back; none where it cannot be
-    problem : what to say where it cannot be made, with places for the file and the error
+    problem : what to say where it cannot be made, with places for the file and the error; empty for what SQLite says
     number : of the release that it adds, 0 for other changes; chained : the hash of its entry in the chain, empty where
     it has none; entries : how many the chain has then
     files : the file system; held : what is left once it is put or discarded
@@ -84,7 +91,7 @@ class Entry:
     staged: Path
     connection: sqlite3.Connection
     taken_back_by: Sequence[Statement] = ()
-    problem: str = tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.")
+    problem: str = ""
     number: int = 0
     chained: str = ""
     entries: int = 0
@@ -130,7 +137,8 @@ class Entry:
                 self.files.keep_names(self.path.parent)
                 self.held.close()
         except (sqlite3.Error, OSError) as error:
-            raise VbasError(self.problem.format(path=self.path, error=error)) from error
+            said = self.problem.format(path=self.path, error=error) or _not_writable(self.path, error)
+            raise VbasError(said) from error
 
     def _commit(self) -> None:
         """Have SQLite keep the change. A network may do what it is asked and not be able to say so: the chain says what
@@ -253,7 +261,7 @@ def written_entry(
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.discard()
-        raise _closed(path, error) from error
+        raise InputError(_not_writable(path, error)) from error
     except VbasError:
         entry.discard()
         raise
@@ -309,14 +317,27 @@ def written_for_good(
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.discard()
-        raise _closed(path, error) from error
+        raise InputError(_not_writable(path, error)) from error
     return entry
 
 
-def _closed(path: Path, error: Exception) -> InputError:
-    return InputError(
-        tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
-    )
+def _not_writable(path: Path, error: Exception) -> str:
+    """What is said of a register that cannot be written to: what to do depends on why."""
+    why = str(error)
+    if "locked" in why or "busy" in why:
+        return tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
+    if "is full" in why:
+        return tr(
+            "REGISTER: {path} cannot be written to: {error}. Make room there, and run again.", path=path, error=error
+        )
+    if isinstance(error, OSError) or "readonly" in why or "unable to open" in why or "disk I/O" in why:
+        return tr(
+            "REGISTER: {path} cannot be written to: {error}. See that you may write to the file and its folder, and "
+            "that no other program has it open.",
+            path=path,
+            error=error,
+        )
+    return damaged_file(path, "REGISTER", why)
 
 
 def _opened_for(file: Path, path: Path, files: FileSystem) -> sqlite3.Connection:
@@ -324,7 +345,7 @@ def _opened_for(file: Path, path: Path, files: FileSystem) -> sqlite3.Connection
     try:
         return _opened(file, files)
     except sqlite3.Error as error:
-        raise _closed(path, error) from error
+        raise InputError(_not_writable(path, error)) from error
 
 
 def new_register(path: Path) -> str:
@@ -362,17 +383,32 @@ def _make(path: Path) -> None:
 
 
 def check_register(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database that is not a register. Raises InputError."""
-    for name, fields in TABLES.items():
-        if {(name, field) for field in set(fields) - _columns(connection, name)} - ADDED_LATER:
-            raise InputError(
-                tr(
-                    "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the "
-                    "register has it. Name a register, or a new file.",
-                    path=path,
-                    name=name,
-                )
+    """Refuse a database that is not a register, or lacks a part of one. Raises InputError."""
+    lacking = [
+        name
+        for name, fields in TABLES.items()
+        if {(name, field) for field in set(fields) - _columns(connection, name)} - ADDED_LATER
+    ]
+    if not lacking:
+        return
+    # A new file in the place of a damaged register would know no earlier release.
+    if any(_columns(connection, name) for name in TABLES):
+        raise InputError(
+            tr(
+                "REGISTER: {path} is damaged: it lacks the table “{name}” as the register has it. Restore the file "
+                "from a copy.",
+                path=path,
+                name=lacking[0],
             )
+        )
+    raise InputError(
+        tr(
+            "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the "
+            "register has it. Name a register, or a new file.",
+            path=path,
+            name=lacking[0],
+        )
+    )
 
 
 def is_there(connection: sqlite3.Connection, table: str, column: str) -> bool:
@@ -382,6 +418,12 @@ def is_there(connection: sqlite3.Connection, table: str, column: str) -> bool:
 
 def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
     return {row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
+
+
+def check_named(number: object, title: object, time: object) -> None:
+    """Refuse a release whose number, title or time is none. Raises ValueError."""
+    if not (isinstance(number, int) and isinstance(title, str) and isinstance(time, str)):
+        raise ValueError
 
 
 def damaged(number: object, title: object, path: Path, error: Exception) -> InputError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,19 @@ from ...language import as_data, tr
 from ...plain_text import in_one_line
 from ...records.sqlite_file import reading
 from .chain import ADDED, APPROVED, TAKE_OUT_LAST, WITHDRAWN, Chain, Link, append, chain_of, checked
-from .entry import TAKE_OUT, Entry, Statement, chained, check_register, damaged, now, written_entry, written_for_good
+from .entry import (
+    DAMAGED,
+    TAKE_OUT,
+    Entry,
+    Statement,
+    chained,
+    check_named,
+    check_register,
+    damaged,
+    now,
+    written_entry,
+    written_for_good,
+)
 from .packs import size_of, taking_packs_out
 from .particulars import PURPOSE, RECIPIENT, SERIES, UPDATE, UPDATES, particulars_of, taking_particulars_out
 
@@ -74,10 +85,11 @@ def _listed(
     connection: sqlite3.Connection, row: tuple, path: Path, chain: Chain, named: Mapping[int, tuple[str, str]]
 ) -> Listed:
     try:
+        check_named(row[0], row[1], row[2])
         release, k, levels = (int(row[at]) for at in (0, 3, 5))
         names = ", ".join(map(str, json.loads(row[4])))
         counts, records, sensitive = size_of(connection, release) or (row[6], row[7], row[8] or "")
-    except (InputError, ValueError, TypeError, KeyError, IndexError, zlib.error) as error:
+    except DAMAGED as error:
         raise damaged(row[0], row[1], path, error) from error
     who = chain.by(ADDED, release), chain.by(APPROVED, release)
     particulars = particulars_of(connection, release)
@@ -89,7 +101,7 @@ def _listed(
 
 def _named(number: str, named: Mapping[int, tuple[str, str]]) -> str:
     """A release that another one carries on, by number, title and day; empty for none."""
-    if not number.isdigit():
+    if not number.isdecimal():
         return ""
     title, time = named.get(int(number), ("", ""))
     if not title:

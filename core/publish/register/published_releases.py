@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from .chain import ADDED, TAKE_OUT_LAST, Link, append, broken_chain, next_number
 from .entry import (
     COUNTS,
     CROSSWALKS,
+    DAMAGED,
     LATER,
     NAMED,
     RELEASES,
@@ -39,6 +39,7 @@ from .entry import (
     Entry,
     Statement,
     chained,
+    check_named,
     check_register,
     damaged,
     is_there,
@@ -50,7 +51,7 @@ from .packs import Unpacked, add_packed, is_large, taking_packs_out
 from .particulars import LINKED, OF_SOME, SAME_IN_ALL, UPDATE, UPDATES, note, particulars_of, taking_particulars_out
 
 READ = {
-    RELEASES: "SELECT release, title, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
+    RELEASES: "SELECT release, title, time, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
     "FROM vbas_releases ORDER BY release",
     CROSSWALKS: "SELECT vbas_level, area, vbas_region FROM vbas_crosswalks WHERE release = ? ORDER BY fid",
     COUNTS: "SELECT vbas_level, vbas_region, class, records FROM vbas_counts WHERE release = ? ORDER BY fid",
@@ -333,15 +334,19 @@ def _release(
     positions: Mapping[str, int],
 ) -> Published:
     """One release of a register; unpacked : what the releases before it had; positions : of releases, by number."""
-    number, title, k, names, n_levels, bounded, whole, coarsened, of_persons, in_zones = row
+    number, title, time, k, names, n_levels, bounded, whole, coarsened, of_persons, in_zones = row
     regions = connection.execute(READ[CROSSWALKS], (number,)).fetchall()
     counts = connection.execute(READ[COUNTS], (number,)).fetchall()
     values = connection.execute(READ[VALUES], (number,)).fetchall()
     try:
+        check_named(number, title, time)
         levels = {str(name): int(level) for name, level in json.loads(coarsened or "{}").items()}
         # The name that releases are given when they are added is read in the language of the user.
         named = tr(NAMED, n=number) if title == as_data(NAMED, n=number) else str(title)
-        release = _published(named, int(k), json.loads(names), int(n_levels), regions, counts, (bounded, whole))
+        heights = len({level for level, *_ in regions})  # none of a release that is packed
+        if heights and heights != int(n_levels):
+            raise ValueError
+        release = _published(named, int(k), json.loads(names), max(heights, 1), regions, counts, (bounded, whole))
         packed = unpacked.release(connection, number, release)
         if packed is None:
             sensitive, shown_rows = apart(_sensitive(counts, values))
@@ -364,7 +369,7 @@ def _release(
         if SAME_IN_ALL in particulars:
             release = in_all_periods(release, release.quasi_identifiers[int(particulars[SAME_IN_ALL])])
         return release
-    except (InputError, ValueError, KeyError, TypeError, IndexError, AttributeError, zlib.error) as error:
+    except DAMAGED as error:
         raise damaged(number, title, path, error) from error
 
 
@@ -396,6 +401,8 @@ def _published(
     flags: tuple[object, object],
 ) -> Published:
     areas = np.array([area for level, area, _ in regions if level == 1], dtype=object)
+    if not all(isinstance(text, str) for text in (*names, *areas.tolist())):
+        raise ValueError
     position = {area: i for i, area in enumerate(areas.tolist())}
     crosswalks, number_of = [], []
     for height in range(1, n_levels + 1):
