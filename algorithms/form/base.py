@@ -16,6 +16,7 @@ from qgis.core import (
 )
 
 from ...core.errors import PrivacyError, VbasError
+from ...core.garbage import garbage_looked_for_seldom
 from ...core.job.rules import hold_to_policies, refusal, with_rule_minimums
 from ...core.job.signing import SAID
 from ...core.language import as_data, language, tr
@@ -193,7 +194,8 @@ class VbasAlgorithm(NamedAlgorithm):
         problem, addresses = "", addresses_in(parameters, context)
         feedback = DiscreetFeedback(feedback, addresses)
         try:
-            results = self._result(parameters, context, feedback, addresses)
+            with garbage_looked_for_seldom():
+                results = self._result(parameters, context, feedback, addresses)
             return {name: _discreet(value, addresses) for name, value in results.items()}
         except (VbasError, QgsProcessingException, MemoryError) as error:
             problem = problem_of(self, error, addresses)

@@ -22,10 +22,14 @@ from .understanding import with_labels
 
 @dataclass(frozen=True, eq=False)
 class LayerTable:
-    """A layer as a table of a job (`core.job.job.ReadTable`)."""
+    """A layer as a table of a job (`core.job.job.ReadTable`).
+
+    n_read : by parameter, how many rows were read of it
+    """
 
     source: CheckedSource
     feedback: QgsProcessingFeedback
+    n_read: dict[str, int]
 
     @property
     def names(self) -> Sequence[str]:
@@ -34,7 +38,9 @@ class LayerTable:
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         """Some of its fields."""
-        return read_columns(self.source, names, self.feedback)
+        columns = read_columns(self.source, names, self.feedback)
+        self.n_read.update((self.source.name, len(column.codes)) for column in columns.values())
+        return columns
 
     def values(self, name: str) -> list[object]:
         """The values of one field in the order of the layer."""
@@ -48,6 +54,7 @@ class Layers:
 
     def __init__(self, inputs: Inputs, feedback: QgsProcessingFeedback) -> None:
         self._inputs, self.context, self.feedback = inputs, inputs.context, feedback
+        self.n_read: dict[str, int] = {}  # rows of the tables that were read, which of some it takes long to count
         self._said: set[str] = set()  # what was said of them
         self._states: dict[Path, object] = {}  # their files, as they were before anything was read of them
 
@@ -80,7 +87,7 @@ class Layers:
 
     def table(self, name: str) -> LayerTable:
         """A layer as a table."""
-        return LayerTable(self.source(name), self.feedback)
+        return LayerTable(self.source(name), self.feedback, self.n_read)
 
     def has_changed(self, file: Path) -> bool:
         """Whether the file of an input is no longer what it was when this run first looked at it."""

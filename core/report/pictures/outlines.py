@@ -7,6 +7,8 @@ import shapely
 
 from ...arrays import to_list
 
+LARGEST = 1e6  # tolerance that is tried: far beyond a page
+
 
 def paths(shapes: np.ndarray, tolerance: float, most: int) -> list[str]:
     """The data of an SVG path for each shape, in relative whole numbers.
@@ -20,8 +22,8 @@ def paths(shapes: np.ndarray, tolerance: float, most: int) -> list[str]:
     lines = _simplified(_lines(chains), tolerance)
     # The point in which one chain ends is that in which the next begins. What a larger tolerance leaves of a line, it
     # leaves of what a smaller one has left, too.
-    while shapely.get_num_coordinates(lines).sum() - len(lines) > most and tolerance <= 1e6:
-        tolerance *= 2
+    while shapely.get_num_coordinates(lines).sum() - len(lines) > most and tolerance <= LARGEST:
+        tolerance = tolerance * 2 if len(lines) <= most else 2 * LARGEST  # of a line both ends stay, whatever it is
         lines = _simplified(lines, tolerance)
     joined_rings = _joined(lines, chains, len(rings))
     data = [""] * len(shapes)
