@@ -251,7 +251,7 @@ def postgres(bench: Bench) -> list[str]:
 
     rows = min(bench.rows, OF_POSTGRES)
     with ExitStack() as servers:
-        server = f"postgresql://vbas@127.0.0.1:{servers.enter_context(postgres_server.running())}/postgres"
+        server = servers.enter_context(postgres_server.running()).address
         folder = bench.people(rows)
         line("load into PostgreSQL", process(folder, "postgres", server, "load"))
         own = line("PostgreSQL's own GROUP BY, counted there", process(folder, "postgres", server, "count"))

@@ -60,8 +60,8 @@ def main(rows: int) -> None:
 
     provider = VbasProvider()
     QgsApplication.processingRegistry().addProvider(provider)
-    with postgres_server.running() as port, tempfile.TemporaryDirectory() as folder:
-        server = f"dbname='postgres' host=127.0.0.1 port={port} user='vbas'"
+    with postgres_server.running() as database, tempfile.TemporaryDirectory() as folder:
+        server = database.uri
         connection = QgsProviderRegistry.instance().providerMetadata("postgres").createConnection(server, {})
         connection.executeSql(MADE.format(rows=rows))
         connection.executeSql("ALTER TABLE people ADD PRIMARY KEY (id)")
