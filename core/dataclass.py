@@ -1,7 +1,7 @@
 """Data classes that are made whole with the first object of theirs.
 
 QGIS loads all that the toolbox consists of when it starts: more than three hundred data classes, and makes objects of
-thirty. To write the methods of all of them, class by class, was a quarter of that time (benchmarks/start_up.py).
+thirty. To write the methods of all of them, class by class, was a third of that time (benchmarks/start_up.py).
 """
 
 from __future__ import annotations

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 from qgis.core import Qgis, QgsApplication, QgsMessageLog, QgsProcessingAlgorithm, QgsProcessingProvider
@@ -13,6 +11,7 @@ from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.named import ICONS, TOOLBOX
 from ..algorithms.unavailable import Unavailable, missing_message, not_loaded
+from ..core.garbage import garbage_looked_for_seldom
 from ..core.language import tr
 
 
@@ -43,25 +42,13 @@ def _algorithms() -> list[QgsProcessingAlgorithm]:
     try:
         why = missing_message()
         if not why:
-            with _nothing_collected():
+            with garbage_looked_for_seldom():
                 return list(_available())
     except Exception as error:
         # QGIS would show it in a window, and wait for a hand to close that where there is no screen.
         why = not_loaded(error)
         QgsMessageLog.logMessage(traceback.format_exc(), "VBAS", Qgis.MessageLevel.Critical)
     return [Unavailable(algorithm, why) for algorithm in TOOLBOX]
-
-
-@contextmanager
-def _nothing_collected() -> Iterator[None]:
-    """Without Python's search for garbage, a tenth of the time: what is loaded here stays until QGIS ends."""
-    searching = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if searching:
-            gc.enable()
 
 
 def _available() -> Iterable[QgsProcessingAlgorithm]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 
 from qgis.core import QgsFeatureRequest, QgsProcessingFeedback
@@ -29,7 +30,7 @@ class LayerTable:
 
     source: CheckedSource
     feedback: QgsProcessingFeedback
-    n_read: dict[str, int]
+    n_read: dict[str, int] = field(default_factory=dict)
 
     @property
     def names(self) -> Sequence[str]:

@@ -184,7 +184,7 @@ def released_tables() -> QgsProcessingParameterDefinition:
 def linking_of(job: FormJob) -> Linking:
     """What a form asks of linked tables. Raises InputError."""
     sources = job.layers.sources(LINKED_TABLES)
-    tables = {name_of_source(source): LayerTable(source, job.layers.feedback, {}) for source in sources}
+    tables = {name_of_source(source): LayerTable(source, job.layers.feedback) for source in sources}
     if len(tables) < len(sources):
         raise InputError(tr("LINKED_TABLES: two layers have the same name; rename one of them."))
 

@@ -26,7 +26,6 @@ from .job_file import JOB_FILE, job_of
 from .understanding import LAYERS, with_labels
 
 CHUNK = 1 << 24
-NOT_COUNTED = -1
 BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same table
 
 
@@ -73,14 +72,13 @@ def _inputs(form: Form) -> Iterator[InputUsed]:
         elif kind == "multilayer":
             sources = form.layers.sources(name)
         for source in sources:
-            yield _input(form, f"{definition.description()} ({name})", source, checksums, kind in LAYERS)
+            yield _input(form, f"{definition.description()} ({name})", source, checksums, form.layers.n_read.get(name))
 
 
-def _input(form: Form, label: str, source: CheckedSource, checksums: dict[Path, str], single: bool) -> InputUsed:
-    """A layer that was read; single : whether it is the only one of its parameter."""
+def _input(form: Form, label: str, source: CheckedSource, checksums: dict[Path, str], n_read: int | None) -> InputUsed:
+    """A layer that was read; n_read : its rows, where that is known: to count them, some formats are read once more."""
     taken = tuple(with_labels(form.algorithm, sentence) for sentence in source.taken)
-    count = form.layers.n_read.get(source.name, NOT_COUNTED) if single else NOT_COUNTED
-    count = int(source.featureCount()) if count == NOT_COUNTED else count
+    count = int(source.featureCount()) if n_read is None else n_read
     rows = count if count >= 0 else None  # a database may not know how many rows it has
     layer = source.layer
     file = None if layer is None else layer_file(layer)

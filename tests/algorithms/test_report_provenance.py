@@ -94,6 +94,28 @@ def test_no_checksum_is_given_of_a_file_that_nobody_has_read(anonymize, grid, tm
     assert re.findall(r">([^<]*)</td>", row)[2].strip() == ""  # the number of rows
 
 
+@pytest.mark.parametrize("kind", ["memory", "csv", "filtered"])
+def test_each_input_is_told_with_its_rows(anonymize, grid, tmp_path, kind):
+    records, n_records = grid[1], 1_440
+    if kind != "memory":
+        path = tmp_path / "people.csv"
+        rows = [f"{f['home']},{f['sex']},{f['age']}" for f in records.getFeatures()]
+        path.write_text("\n".join(["home,sex,age", *rows[:700], "", *rows[700:], ""]), encoding="utf-8")
+        records = QgsVectorLayer(str(path), "people", "ogr")
+    if kind == "filtered":
+        records.setSubsetString("home < '4603'")
+        n_records = 720
+    assert records.featureCount() == n_records
+    place = tmp_path / "report.html"
+    anonymize(RECORDS=records, REPORT=str(place))
+    told = [re.findall(r">([^<]*)</td>", row) for row in place.read_text(encoding="utf-8").split("<tr>")]
+    rows_of = {cells[0]: cells[2] for cells in told if cells and "(RE" in cells[0] and len(cells) > 3}
+    assert rows_of["Areas (REGIONS)"] == "36" and rows_of["Records (RECORDS)"].replace("\xa0", " ") in (
+        str(n_records),
+        f"{n_records:,}".replace(",", " "),
+    )
+
+
 def test_what_a_command_cannot_do_is_said(anonymize, grid, tmp_path):
     place = tmp_path / "report.html"
     QgsProject.instance().addMapLayer(grid[0], False)

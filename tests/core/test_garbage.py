@@ -12,6 +12,17 @@ from vbas.core.garbage import SELDOM, garbage_looked_for_seldom
 def test_it_is_as_before_afterwards_whatever_happens():
     before = gc.get_threshold()
     with pytest.raises(ValueError, match="within"), garbage_looked_for_seldom():
-        assert gc.get_threshold() == SELDOM and gc.isenabled()
+        assert gc.get_threshold() == SELDOM != before
         raise ValueError("within")
+    assert gc.get_threshold() == before
+
+
+def test_of_several_runs_the_last_to_end_puts_it_back():
+    """As in two threads, the first to begin ends first."""
+    before, first, second = gc.get_threshold(), garbage_looked_for_seldom(), garbage_looked_for_seldom()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold() == SELDOM
+    second.__exit__(None, None, None)
     assert gc.get_threshold() == before
