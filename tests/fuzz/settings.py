@@ -45,6 +45,9 @@ SENSIBLE = {
     "LEAST_LEFT_AREAS": (0, 0, 1, 2, 4),
     "LEAST_LEFT_PEOPLE": (0, 0, 100, 800),
 }
+# How often something is done: a form takes any number, and what is done a billion times ends when its user ends it.
+REPEATED = ("RESTARTS", "REGROUPINGS", "ATTEMPTS")
+MOST_REPEATED = 1_000
 # Numbers given in every case: their defaults are for towns of thousands.
 ALWAYS = ("K", "N_SITES", "RESTARTS", "ATTEMPTS", "LEVEL")
 FILES = (".gpkg", ".csv", ".csv", ".gpkg", ".shp", ".geojson", ".xlsx")
@@ -94,7 +97,7 @@ def fill(dice, definition, parameters):
             parameters[name] = place or Place("memory:")
     elif kind == "number":
         if dice.odd():
-            parameters[name] = dice.choice(ODD_NUMBERS)
+            parameters[name] = dice.choice(_odd_numbers(name))
         elif name not in parameters and name in SENSIBLE and (name in ALWAYS or dice.chance(0.3)):
             parameters[name] = dice.choice(SENSIBLE[name])
     elif kind == "enum" and name not in parameters:
@@ -125,6 +128,13 @@ def fill(dice, definition, parameters):
         parameters[name] = dice.pick("", "nothing", None, 5)
     if dice.odd(0.02):
         parameters[dice.pick(name.lower(), f"{name}S", "NOTHING")] = 1
+
+
+def _odd_numbers(name):
+    """Numbers that a parameter of this name may be given where it is given an odd one."""
+    if name not in REPEATED:
+        return ODD_NUMBERS
+    return [n for n in ODD_NUMBERS if not isinstance(n, (int, float)) or n <= MOST_REPEATED]
 
 
 def _place(dice, name, kind):
