@@ -28,6 +28,7 @@ from typing import Any
 
 HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
 TABLES = ("records", "crosswalk", "regions")
+PAGES, STANDARD = (".html", ".xml", ".jsonld"), ("gpkg_", "rtree_", "sqlite_")
 CANNOT_READ = "what it rests on cannot be read"
 Place = tuple[Any, Any]  # level and number of a region
 Told = dict[Place, dict[str, Any]]
@@ -159,12 +160,7 @@ def reader_of(kind: str, text: bool) -> Callable[[Any], Any]:
     """What makes a value of a field's type of a cell; text : whether cells are text, as in CSV."""
 
     def only(kind: type) -> Callable[[Any], Any]:
-        def reader(value: Any) -> Any:
-            if type(value) is not kind:
-                raise TypeError(value)
-            return value
-
-        return reader
+        return lambda value: {kind: value}[type(value)]
 
     readers: dict[str, Any] = {
         "integer": int if text else only(int),
@@ -179,13 +175,11 @@ def reader_of(kind: str, text: bool) -> Callable[[Any], Any]:
 
 def content_hash(table: Table) -> str:
     """SHA-256 of the names of the fields and of the different rows in order, each with how often it occurs."""
-
-    def cell(value: Any, kind: str) -> str:
-        return repr(value) if kind == "number" and value is not None else as_json(value)
-
     lines = []
     for row, copies in table.rows.items():
-        cells = ",".join(map(cell, row, table.types))
+        cells = ",".join(
+            (repr if of == "number" and cell is not None else as_json)(cell) for cell, of in zip(row, table.types)
+        )
         lines.append(f"[{cells}]\t{copies}\n".encode("utf-8", "surrogatepass"))
     names = (as_json(table.names) + "\n").encode("utf-8", "surrogatepass")
     return hashlib.sha256(names + b"".join(sorted(lines))).hexdigest()
@@ -195,12 +189,14 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def hash_of_file(file: Path) -> str:
-    digest = hashlib.sha256()
-    with file.open("rb") as opened:
-        for chunk in iter(lambda: opened.read(1 << 20), b""):
-            digest.update(chunk)
-    return digest.hexdigest()
+def other_tables(file: Path, names: set[str]) -> list[str]:
+    """What a GeoPackage holds beside the tables of these names and those that say what is in it."""
+    try:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+            there = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+    except sqlite3.Error:
+        return []  # no GeoPackage, or one that cannot be read, which its tables say
+    return [f"{name} in {file.name}" for (name,) in there if name not in names and not name.startswith(STANDARD)]
 
 
 def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Iterator[tuple[str, str, str]]:
@@ -209,16 +205,20 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
     files = {str(one["path"]): one for one in package["resources"]}
     for path, resource in files.items():
         try:
-            same = resource.get("hash") == "sha256:" + hash_of_file(folder / path)
+            same = resource.get("hash") == "sha256:" + hashlib.sha256((folder / path).read_bytes()).hexdigest()
             yield judged(f"file {path}", same, "its bytes are those described", "it was changed after it was written")
         except OSError as error:
             yield f"file {path}", FAILS, str(error.strerror)
-    others = sorted({entry.name for entry in folder.iterdir()} - {"datapackage.json", *files})
-    found = f"no part of the release, and not looked at: {', '.join(others)}"
-    yield judged("other files", not others, "there are none", found)
-    tables, hashes = dict[str, Table](), dict[str, str]()
     linked = {str(one["table"]): one for one in ours.get("linked", [])}
-    for name in (*TABLES, *linked):
+    names = (*TABLES, *linked)
+    parts = {resources[name]["path"] for name in (*names, *(f"{name}-shapes" for name in names)) if name in resources}
+    pages = {path for path in files if Path(path).suffix in PAGES}
+    others = sorted({*(entry.name for entry in folder.iterdir()), *files} - {"datapackage.json", *parts, *pages})
+    others += [table for path in sorted(parts) for table in other_tables(folder / path, {*names})]
+    said = f"no part of the release, and not looked at: {', '.join(others)}"
+    yield judged("other files", not others, "there are none", said)
+    tables, hashes = dict[str, Table](), dict[str, str]()
+    for name in names:
         try:
             tables[name] = read_table(folder, name, resources[name])
             yield f"fields {name}", HOLDS, "names and types are those of the schema"
@@ -236,8 +236,7 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
         wrong = ", ".join(fields_with_other_values(table))
         yield judged(f"values {name}", not wrong, "all are listed in the schema", f"not listed: {wrong}")
     if len(hashes) == len(TABLES) + len(linked):
-        lines = "".join(f"{name}\t{hashes[name]}\n" for name in sorted(hashes))
-        whole = hashlib.sha256(lines.encode()).hexdigest()
+        whole = hashlib.sha256("".join(f"{name}\t{hashes[name]}\n" for name in sorted(hashes)).encode()).hexdigest()
         yield judged("content", whole == ours.get("content_sha256"), whole, whole)
     else:
         yield "content", UNSEEN, CANNOT_READ
@@ -270,7 +269,8 @@ def claims_of_classes(table: Table, ours: dict[str, Any], k: int) -> Iterator[tu
     for row, records in table.weighted():
         classes[tuple(row[i] for i in shown)] += records
     below = sum(records < k for records in classes.values())
-    found = f"{len(classes)} classes, the smallest of {min(classes.values(), default=0)} records, {below} below {k}"
+    of = f"{len(classes)} classes of {', '.join(table.names[i] for i in shown)}"
+    found = f"{of}, the smallest of {min(classes.values(), default=0)} records, {below} below {k}"
     yield judged("k", not below, found, found)
     members = [kind for kind in ours.get("counts", []) if kind != "records"]
     for kind in members:

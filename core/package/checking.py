@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..dataclass import dataclass
-from ..errors import InputError, first_values
+from ..errors import InputError, first_values, in_quotes
 from ..language import as_data, plural, tr
 from ..linked.tables import ONE_ROW
 from ..publish.files import DISK, FileSystem
@@ -24,12 +24,13 @@ from ..records.columns import combine_codes
 from .claims import Claim
 from .content_hash import content_hash, hash_of_all
 from .dataset import CROSSWALK, RECORDS, REGIONS
-from .descriptor import FILE, LAYOUT, OURS, fields_of, file_hash
+from .descriptor import FILE, LAYOUT, OURS, PAGES, fields_of, file_hash, name_of_shapes
 from .linked import Looked, claims_of_linked
-from .reading import NotAsDescribed, read_table
+from .reading import NotAsDescribed, names_of_tables, read_table
 from .table import AREA, COUNT, LEVEL, QUASI, REGION, SENSITIVE, DataTable
 
 TABLES = (RECORDS, CROSSWALK, REGIONS)
+OF_CLASSES = (LEVEL, REGION, QUASI)  # what makes a class
 TOLERANCE = 1e-12  # of a share, relative
 LEFT_OUT = -(2**62)  # in the place of a region's number
 
@@ -120,11 +121,12 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
     ours, claims, tables = package[OURS], [], {}
     by_path = {str(resource["path"]): resource for resource in package["resources"]}
     claims += [_file_claim(folder, resource) for resource in by_path.values()]
-    claims.append(_other_files_claim(sorted(set(DISK.names(folder)) - {FILE, *by_path})))
     by_name = {str(resource["name"]): resource for resource in package["resources"]}
     hashes: dict[str, str] = {}
     linked = _linked_of(ours)
-    for name in (*TABLES, *linked):
+    names = (*TABLES, *linked)
+    claims.append(_other_files_claim(_no_part_of_it(folder, by_path, by_name, names)))
+    for name in names:
         table, claim = _read(folder, name, by_name.get(name))
         claims.append(claim)
         if table is None:
@@ -134,7 +136,7 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
         hashes[name] = content_hash(table)
         claims.append(_content_claim(table, by_name[name], hashes[name]))
         claims.append(_values_claim(table, by_name[name]))
-    if len(hashes) == len(TABLES) + len(linked):
+    if len(hashes) == len(names):
         same = hash_of_all(hashes) == ours.get("content_sha256")
         claims.append(
             Claim(
@@ -172,8 +174,31 @@ def _file_claim(folder: Path, resource: Mapping[str, Any]) -> Claim:
     return Claim(f"file {path}", same, says if same else tr("{path} was changed after it was written.", path=path))
 
 
+def _no_part_of_it(
+    folder: Path, by_path: Mapping[str, Any], by_name: Mapping[str, Mapping[str, Any]], tables: Sequence[str]
+) -> list[str]:
+    """What lies in the folder, or is described, and is no table that is looked at, none's shapes, and no page.
+
+    A further table may be described as well, by whoever puts it there: datapackage.json is hashed by nothing. In a
+    GeoPackage further tables count, too.
+    """
+    of_tables = {name for table in tables for name in (table, name_of_shapes(table))}
+    parts = {str(resource["path"]) for name, resource in by_name.items() if name in of_tables}
+    pages = {path for path in by_path if Path(path).suffix in PAGES}
+    others = sorted({*DISK.names(folder), *by_path} - {FILE, *parts, *pages})
+    return others + [table for path in sorted(parts) for table in _further_tables(folder / path, tables)]
+
+
+def _further_tables(file: Path, tables: Sequence[str]) -> list[str]:
+    try:
+        names = names_of_tables(file)
+    except sqlite3.Error:
+        return []  # no GeoPackage, or one that cannot be read, as is said of its tables
+    return [tr("{table} in {file}", table=name, file=file.name) for name in names if name not in tables]
+
+
 def _other_files_claim(others: list[str]) -> Claim:
-    """That nothing lies in the folder that is not described, such as what was put there for the time being."""
+    """That nothing lies in the folder that is no part of the release, such as what was put there for the time being."""
     name = as_data("other files")
     if not others:
         return Claim(name, True, tr("The folder holds no other files."))
@@ -239,7 +264,7 @@ class _Classes:
     def __init__(self, table: DataTable) -> None:
         count = table.of_role(COUNT)
         self.weights = table.copies * (_numbers(table, count[0].name) if count else 1)
-        own = [of for field, of in zip(table.fields, table.columns) if field.role in (LEVEL, REGION, QUASI)]
+        own = [of for field, of in zip(table.fields, table.columns) if field.role in OF_CLASSES]
         self.class_of = np.empty(0, np.int64)
         if len(table.copies):
             self.class_of, _ = combine_codes([of.codes for of in own], [len(of.categories) for of in own])
@@ -253,7 +278,8 @@ def _claims_of_classes(classes: _Classes, table: DataTable, ours: Mapping[str, A
         says = tr("No record is released.")
     elif not below:
         says = tr(
-            "Every class of level, region and quasi-identifiers has at least {k} records; the smallest has {n}.",
+            "Every class of {fields} has at least {k} records; the smallest has {n}.",
+            fields=", ".join(in_quotes(field.name) for field in table.fields if field.role in OF_CLASSES),
             k=k,
             n=int(sizes.min()),
         )

@@ -49,6 +49,7 @@ MEDIA = {
     ".xml": "application/xml",
     ".jsonld": "application/ld+json",
 }
+PAGES = (".html", ".xml", ".jsonld")  # the endings of files that are no tables
 LICENCE = re.compile(r"[-a-zA-Z0-9._]+")
 
 
@@ -141,6 +142,11 @@ def with_file(package: dict[str, Any], name: str, file: Path, title: str) -> dic
     """The description with a file that is no table, such as a page, or shapes beside a table."""
     resource = {"name": name, "title": title, **_of_file(file)}
     return {**package, "resources": [*package["resources"], resource]}
+
+
+def name_of_shapes(table: str) -> str:
+    """The name of the file with a table's shapes, where they stand beside it."""
+    return f"{table}-shapes"
 
 
 def file_hash(file: Path) -> str:

@@ -17,7 +17,7 @@ from .dcat import FILE as DCAT
 from .dcat import dcat
 from .ddi import FILE as DDI
 from .ddi import ddi
-from .descriptor import FILE, Said, described, with_file
+from .descriptor import FILE, Said, described, name_of_shapes, with_file
 from .table import DataTable
 from .writing import CSV, FORMATS, check_format, write_tables
 
@@ -89,7 +89,7 @@ def write_folder(
     for table in tables:
         drawn = folder / f"{table.name}.gpkg"
         if table.shapes is not None and drawn.is_file():
-            package = with_file(package, f"{table.name}-shapes", drawn, table.title)
+            package = with_file(package, name_of_shapes(table.name), drawn, table.title)
     for file_name, (title, text) in (pages or {}).items():
         DISK.write(folder / file_name, text.encode("utf-8"))
         package = with_file(package, Path(file_name).stem.lower().replace("_", "-"), folder / file_name, title)

@@ -23,6 +23,7 @@ from .table import BOOLEAN, INTEGER, NUMBER, DataField, DataTable
 
 ROWS_AT_ONCE = 1 << 16
 FIELD_LIMIT = 1 << 27  # characters of a cell
+OF_GEOPACKAGES = ("gpkg_", "rtree_", "sqlite_")  # how the names of their own tables begin
 BOOLEANS: Mapping[object, bool] = {"true": True, "false": False, 1: True, 0: False}  # 1 is True, too
 
 
@@ -54,6 +55,13 @@ def read_table(file: Path, name: str, fields: Sequence[DataField], missing: str 
     ]
     distinct, copies = _distinct(columns_read, n_rows)
     return DataTable(name, "", "", tuple(fields), tuple(distinct), copies)
+
+
+def names_of_tables(file: Path) -> list[str]:
+    """The tables and views of a GeoPackage but those by which it tells what is in it. Raises sqlite3.Error."""
+    with closing(_opened(file)) as connection:
+        names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+    return [str(name) for (name,) in names if not str(name).startswith(OF_GEOPACKAGES)]
 
 
 def _distinct(columns: Sequence[Column], n_rows: int) -> tuple[list[Column], np.ndarray]:
@@ -121,8 +129,12 @@ def _csv_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tuple[o
         csv.field_size_limit(before)
 
 
+def _opened(file: Path) -> sqlite3.Connection:
+    return sqlite3.connect(sqlite_uri(file.absolute(), "mode=ro&immutable=1"), uri=True)
+
+
 def _sqlite_rows(file: Path, table: str, names: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-    with closing(sqlite3.connect(sqlite_uri(file.absolute(), "mode=ro&immutable=1"), uri=True)) as connection:
+    with closing(_opened(file)) as connection:
         shapes = {
             column
             for (column,) in connection.execute(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +19,7 @@ from vbas import anonymize, update_release
 from vbas.core.package.checking import check_folder
 from vbas.core.package.descriptor import FILE
 from vbas.core.package.folder import write_folder
-from vbas.core.package.writing import CSV
+from vbas.core.package.writing import CSV, GEOPACKAGE
 from vbas.core.publish.register.listing import taking_out
 
 from ..exploring import tried
@@ -149,6 +152,34 @@ def test_what_is_no_part_of_the_release_is_found(folder):
     assert (
         "does not hold   other files: no part of the release, and not looked at: .people.csv, raw" in run(folder).stdout
     )
+
+
+@pytest.mark.parametrize("name", ["people", "records"])  # two of a name, too: the tables are those of the last
+def test_a_further_table_is_found_where_it_is_described_too(folder, name):
+    """Whoever edits datapackage.json, which no hash covers, may describe one."""
+    (folder / "people.csv").write_text("name\n", encoding="utf-8")
+    file = {"path": "people.csv", "hash": "sha256:" + hashlib.sha256(b"name\n").hexdigest()}
+    described(folder, lambda package: package["resources"].insert(0, {"name": name, **file}))
+    assert [name for name, holds in both(verify_module(), folder).items() if not holds] == ["other files"]
+    assert "“people.csv”" in check_folder(folder).broken[0].says
+
+
+@pytest.mark.parametrize(("written", "file"), [(CSV, "regions.gpkg"), (GEOPACKAGE, "release.gpkg")])
+def test_a_further_table_of_a_geopackage_is_found(tmp_path, written, file):
+    account = drawn_account(np.random.default_rng(5))
+    write_folder(tmp_path, account, tables_of(account, drawn=True), written)
+    assert all(both(verify_module(), tmp_path).values())
+    with closing(sqlite3.connect(tmp_path / file)) as connection:
+        connection.execute("CREATE TABLE people (name TEXT)")
+    digest = hashlib.sha256((tmp_path / file).read_bytes()).hexdigest()
+
+    def with_its_hash(package):
+        for resource in package["resources"]:
+            resource.update({"hash": f"sha256:{digest}"} if resource["path"] == file else {})
+
+    described(tmp_path, with_its_hash)
+    assert [name for name, holds in both(verify_module(), tmp_path).items() if not holds] == ["other files"]
+    assert f"“people in {file}”" in check_folder(tmp_path).broken[0].says
 
 
 def run(*arguments):

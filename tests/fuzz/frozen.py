@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "b457566b814a1cc57770ddb9fa9b3b663cf73ebedaee20caa25c567a3e5c8c64"
+FROZEN = "636fe936888a8879d1a7fdedf25d9c76dfc064ae0e58842ff028b57aa78c48d1"
 
 
 def modules() -> list[Path]:
