@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
 from qgis.core import QgsApplication, QgsProject, QgsVectorLayer
+from qgis.PyQt.QtCore import QTimer
 
 from vbas.core.aggregation.annealing import schedule
 from vbas.core.configuration import CUSTOM, RECOMMENDED
@@ -31,6 +34,27 @@ def entry(provider, qgis_iface, monkeypatch):
     let_pass()
     QgsProject.instance().removeAllMapLayers()
     QgsProject.instance().layerTreeRoot().clear()
+
+
+def test_the_window_goes_on_while_the_dock_is_loaded(entry, monkeypatch):
+    """What it needs is imported in another thread; who clicks once more meanwhile gets no second dock."""
+    threads, clicks, timer = [], [], QTimer()
+
+    def load(*_):
+        time.sleep(0.2)
+        threads.append(threading.current_thread())
+
+    def click():
+        clicks.append(entry.dock)
+        entry.show()
+
+    monkeypatch.setattr("vbas.vbas_plugin.release.entry.import_module", load)
+    timer.timeout.connect(click)
+    timer.start(10)
+    entry.show()
+    timer.stop()
+    assert len(clicks) > 3 and not any(clicks) and not entry.dock.isHidden()
+    assert len(threads) == 1 and threads[0] is not threading.main_thread()
 
 
 @pytest.fixture

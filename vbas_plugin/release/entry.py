@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from qgis.PyQt.QtCore import Qt
+from qgis.PyQt.QtCore import QEventLoop, Qt, QTimer
 from qgis.PyQt.QtGui import QIcon
 from qgis.PyQt.QtWidgets import QDockWidget, QMainWindow, QMenu, QWidget
 
@@ -26,6 +29,7 @@ class ReleaseEntry:
     def __init__(self, iface: Any) -> None:
         self._iface = iface
         self.dock: ReleaseDock | None = None
+        self._loading = False
         # A menu that nobody sees makes the action: its own class has moved from Qt 5 to Qt 6.
         self._maker = QMenu(iface.mainWindow())
         self.action = self._maker.addAction(QIcon(str(ICONS / "vbas.svg")), tr("VBAS release"))
@@ -38,8 +42,13 @@ class ReleaseEntry:
 
     def show(self, on: bool = True) -> None:
         """Open the dock, or close it."""
+        if self._loading:  # the window goes on meanwhile: what was clicked once more is not a second dock
+            return
         opened = on and self.dock is None
         if on and self.dock is None:
+            self._loading = True
+            _load_beside()
+            self._loading = False
             missing = missing_message()
             if missing:
                 self.action.setChecked(False)
@@ -70,6 +79,22 @@ class ReleaseEntry:
         self._iface.removePluginMenu(MENU, self.action)
         self._iface.removeToolBarIcon(self.action)
         self._maker.deleteLater()
+
+
+def _load_beside() -> None:
+    """Import what the dock needs in a thread of its own: the window is not blocked by it, and this returns after it."""
+
+    def load() -> None:
+        with suppress(Exception):  # whatever it is, it is raised once more where the dock is imported
+            if not missing_message():
+                import_module(".dock", __package__)
+
+    thread, waiting, timer = Thread(target=load, daemon=True), QEventLoop(), QTimer()
+    thread.start()
+    timer.timeout.connect(lambda: None if thread.is_alive() else waiting.quit())
+    timer.start(5)
+    if thread.is_alive():
+        waiting.exec()
 
 
 def _add_in_front(iface: Any, dock: QDockWidget) -> None:
