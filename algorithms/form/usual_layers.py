@@ -130,9 +130,9 @@ class Joins:
         return self._samples[records.id]
 
 
-def join_of(areas: QgsVectorLayer, records: QgsVectorLayer, region_id: str = "", most: int = MOST_AREAS) -> Join | None:
-    """The fields by which records join areas best; None where none do. region_id : the field of the areas, if known"""
-    return Joins(most).best(Offered.of(areas), Offered.of(records), region_id)
+def join_of(areas: QgsVectorLayer, records: QgsVectorLayer) -> Join | None:
+    """The fields by which records join areas best; None where none do."""
+    return Joins().best(Offered.of(areas), Offered.of(records))
 
 
 def offered_of(layers: Iterable[QgsVectorLayer]) -> list[Offered]:
@@ -187,12 +187,15 @@ def record_layer(
     return _layer_of(best_records(offered_of(layers), _id_of(active), joined, region_id, Joins()), layers)
 
 
-def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str], most: int = MOST_AREAS) -> str:
-    """The field that identifies areas: of a usual name, else one that a table of the project repeats; empty: none."""
+def id_field_of(areas: QgsMapLayer | None, usual: Iterable[str], joins: Joins | None = None) -> str:
+    """The field that identifies areas: of a usual name, else one that a table of the project repeats; empty: none.
+
+    joins : what was read of the layers already, here and below
+    """
     if not isinstance(areas, QgsVectorLayer):
         return ""
     named = usual_field(areas.fields().names(), usual)
-    joins, offered, here = Joins(most), [] if named else offered_of(vector_layers()), Offered.of(areas)
+    joins, offered, here = joins or Joins(), [] if named else offered_of(vector_layers()), Offered.of(areas)
     matches = (joins.best(here, table) for table in offered)
     best = max((join for join in matches if join is not None), key=lambda join: join.rank, default=None)
     return named or ("" if best is None else best.region_id)
@@ -203,7 +206,7 @@ def area_field_of(
     region_id: str,
     records: QgsMapLayer | None,
     usual: Iterable[str],
-    most: int = MOST_AREAS,
+    joins: Joins | None = None,
 ) -> str:
     """The field of the records that says their area: one of a usual name whose values are areas, else any such field,
     else that of a usual name; empty for none."""
@@ -212,7 +215,7 @@ def area_field_of(
     named = usual_field(records.fields().names(), usual)
     if not isinstance(areas, QgsVectorLayer) or not region_id:
         return named
-    join = join_of(areas, records, region_id, most)
+    join = (joins or Joins()).best(Offered.of(areas), Offered.of(records), region_id)
     if join is None or join.record_region == named:
         return named
     by_name = Offered.of(records).values([named], SAMPLE).get(named, []) if named else []

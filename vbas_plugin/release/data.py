@@ -59,10 +59,11 @@ class DataStep(QWidget):
         self.said, self.problems, self.bar = wrapped(), wrapped(), thin_bar()
         self._by_hand = self._proposing = False  # whether the fields that join were chosen by the user
         self._columns: Known = {}
+        self._known = proposing.JoinsKnown(self)
         self._worker, self._watch, self._soon = Worker(self), LayerWatch(self), QTimer(self)
         self._build()
         self._connect()
-        self._proposals = proposing.LayerProposals(self.regions, self.records, self)
+        self._proposals = proposing.LayerProposals(self.regions, self.records, self._known, self)
         self._take_areas(self.regions.currentLayer())
         self._take_records(self.records.currentLayer())
 
@@ -210,7 +211,7 @@ class DataStep(QWidget):
         for chooser, parameter in ((self.region_id, "REGION_ID"), (self.population, "POPULATION")):
             chooser.setLayer(layer)
             chooser.setField(usual_field(names, USUAL_FIELDS[parameter]))
-        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"], proposing.READ_AT_ONCE))
+        self.region_id.setField(id_field_of(layer, USUAL_FIELDS["REGION_ID"], self._known.joins()))
         self._propose_area_of_record()
         self._proposing = False
         self._take()
@@ -234,7 +235,7 @@ class DataStep(QWidget):
         names = _names(self.records.currentLayer())
         wanted = [name for name in (self.region_id.currentField(), *USUAL_FIELDS["RECORD_REGION"][1:]) if name]
         areas, records = self.regions.currentLayer(), self.records.currentLayer()
-        field = area_field_of(areas, self.region_id.currentField(), records, wanted, proposing.READ_AT_ONCE)
+        field = area_field_of(areas, self.region_id.currentField(), records, wanted, self._known.joins())
         self.record_region.setField(field or usual_field(names, wanted))
 
     def _follow_lists(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qgis.core import QgsMapLayer, QgsProject, QgsVectorLayer
 from qgis.gui import QgsMapLayerComboBox
-from qgis.PyQt.QtCore import QObject
+from qgis.PyQt.QtCore import QObject, QTimer
 
 from ...algorithms.form.usual_layers import (
     MOST_AREAS,
@@ -27,11 +27,32 @@ MANY_ROWS = 2_000  # read of a table behind the window: of few rows all may have
 LAYERS_AT_ONCE = 12  # of more all is read behind the window
 
 
+class JoinsKnown(QObject):
+    """How layers join: what they hold is read once for all that is asked before the window goes on."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._joins: Joins | None = None
+
+    def joins(self) -> Joins:
+        """That of now."""
+        if self._joins is None:
+            self._joins = Joins(READ_AT_ONCE)
+            QTimer.singleShot(0, self._forget)
+        return self._joins
+
+    def _forget(self) -> None:
+        self._joins = None
+
+
 class LayerProposals(QObject):
     """Has the lists of areas and of records show what fits. settled : the layers proposed stay, as if chosen by hand"""
 
-    def __init__(self, regions: QgsMapLayerComboBox, records: QgsMapLayerComboBox, parent: QObject) -> None:
+    def __init__(
+        self, regions: QgsMapLayerComboBox, records: QgsMapLayerComboBox, known: JoinsKnown, parent: QObject
+    ) -> None:
         super().__init__(parent)
+        self._known = known
         self.settled = False
         self._lists, self._proposed, self._worker = (regions, records), ["", ""], Worker(self)
         project = QgsProject.instance()
@@ -57,14 +78,14 @@ class LayerProposals(QObject):
             return
         offered = offered_of(vector_layers())
         chosen = [box.currentLayer().id() if box.currentLayer() is not None else "" for box in self._lists]
-        if not self.settled and _joins_nothing(offered, chosen):
+        if not self.settled and self._joins_nothing(offered, chosen):
             self._proposed = chosen  # so that any that comes may be the one
         kept = ["" if self._is_free(n, new) else identifier for n, identifier in enumerate(chosen)]
         if all(kept):
             return
         few = len(offered) <= LAYERS_AT_ONCE
         if few:
-            self._show(_proposed(offered, kept, Joins(READ_AT_ONCE)), new)
+            self._show(_proposed(offered, kept, self._known.joins()), new)
         if not few or any(layer.may_be_areas and layer.n_rows > READ_AT_ONCE for layer in offered):
 
             def work(job: Job) -> list[str]:
@@ -91,6 +112,14 @@ class LayerProposals(QObject):
             return True
         return not self.settled and (layer.id() == proposed or layer in new)
 
+    def _joins_nothing(self, offered: Sequence[Offered], chosen: Sequence[str]) -> bool:
+        """Whether no field of the records chosen is known to hold areas of those chosen."""
+        by_id = {layer.id: layer for layer in offered}
+        areas, records = (by_id.get(identifier) for identifier in chosen)
+        if areas is None or records is None or areas.n_rows > READ_AT_ONCE:
+            return False
+        return self._known.joins().best(areas, records) is None
+
     def _stop(self, gone: Sequence[str]) -> None:
         """Nothing may read these any more once this returns."""
         self._worker.stop()
@@ -103,15 +132,6 @@ def _proposed(offered: Sequence[Offered], kept: Sequence[str], joins: Joins) -> 
     areas = by_id.get(kept[0]) or best_areas(offered, "", joins)
     records = by_id.get(kept[1]) or best_records(offered, "", areas, "", joins)
     return ["" if layer is None else layer.id for layer in (areas, records)]
-
-
-def _joins_nothing(offered: Sequence[Offered], chosen: Sequence[str]) -> bool:
-    """Whether no field of the records chosen is known to hold areas of those chosen."""
-    by_id = {layer.id: layer for layer in offered}
-    areas, records = (by_id.get(identifier) for identifier in chosen)
-    if areas is None or records is None or areas.n_rows > READ_AT_ONCE:
-        return False
-    return Joins().best(areas, records) is None
 
 
 def _is_own(layer: QgsMapLayer) -> bool:
