@@ -24,7 +24,6 @@ from .outcomes import (
     OUTCOME_CONDITIONS,
     POPULATION,
     draw_parameters,
-    drawn_areas,
     outcome_parameters,
     read_outcome,
 )
@@ -160,7 +159,7 @@ def _numbers(outcome: Outcome, likeliest: Cluster | None) -> dict[str, object]:
 
 def _joined(layer: AreaLayer, clusters: list[Cluster]) -> np.ndarray:
     """The areas of each cluster as one shape, in the layer's CRS."""
-    shapes, _ = drawn_areas(layer)
+    shapes = layer.surfaces
     region_of = np.full(len(shapes), -1)
     for number, cluster in enumerate(clusters):
         region_of[cluster.areas] = number
@@ -169,7 +168,7 @@ def _joined(layer: AreaLayer, clusters: list[Cluster]) -> np.ndarray:
 
 def _circles(layer: AreaLayer, clusters: list[Cluster]) -> np.ndarray:
     """The circle of each cluster, in the layer's CRS."""
-    _, surface = drawn_areas(layer)
+    surface = layer.surfaces_square_metres
     radii = [cluster.radius or float(np.sqrt(surface[cluster.centre] / np.pi)) for cluster in clusters]
     middles = shapely.points(layer.areas.points[[cluster.centre for cluster in clusters]].reshape(-1, 2))
     circles = np.asarray(shapely.buffer(middles, np.array(radii), quad_segs=32), dtype=object)

@@ -14,7 +14,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..layers.tables import filled
-from .outcomes import OUTCOME_CONDITIONS, draw_parameters, drawn_areas, outcome_parameters, read_outcome
+from .outcomes import OUTCOME_CONDITIONS, draw_parameters, outcome_parameters, read_outcome
 from .released import spread_parameters
 
 
@@ -78,7 +78,7 @@ class Moran(VbasAlgorithm):
                 int(significant.sum()),
             )
         )
-        shapes, _ = drawn_areas(layer)
+        shapes = layer.surfaces
         columns = {
             "cases": outcome.cases_by_area,
             "expected": outcome.expected,

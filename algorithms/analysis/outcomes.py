@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core import counted
@@ -15,7 +14,6 @@ from ...core.language import as_data, tr
 from ..form import parameters as shared
 from ..form.effective import Conditions
 from ..form.form import Form
-from ..layers.shapes.areas import AreaLayer
 from .released import (
     MARGIN_CONDITIONS,
     AnalysedRelease,
@@ -140,11 +138,3 @@ def read_outcome(form: Form, tested: bool) -> tuple[AnalysedRelease, Outcome]:
 def values_in(written: str) -> tuple[str, ...]:
     """Values separated by semicolons."""
     return tuple(dict.fromkeys(parts_of(written)))
-
-
-def drawn_areas(layer: AreaLayer) -> tuple[np.ndarray, np.ndarray]:
-    """The polygons that areas are drawn as, in the layer's CRS, and their square metres, (n,) each."""
-    if not layer.are_points:
-        return layer.shapes, layer.square_metres
-    shapes = layer.to_layer(layer.drawn_as)
-    return shapes, layer.square_metres_of(shapes)

@@ -12,7 +12,7 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import Conditions
 from ..form.form import Form
 from ..layers.tables import filled
-from .outcomes import OUTCOME_CONDITIONS, drawn_areas, outcome_parameters, read_outcome
+from .outcomes import OUTCOME_CONDITIONS, outcome_parameters, read_outcome
 from .released import spread_parameters
 
 
@@ -104,7 +104,7 @@ class RateMap(VbasAlgorithm):
                 percent=100 * float(np.mean(hidden)) if len(hidden) else 0.0,
             )
         )
-        shapes, surface = drawn_areas(layer)
+        shapes, surface = layer.surfaces, layer.surfaces_square_metres
         columns = {"at_risk": at_risk, "rate": rates.ratio * rate * per, "area_km2": surface / 1e6}
         own = [(layer.id_field, layer.identifiers)]
         form.outputs.add("RATE_MAP", filled(RATE_MAP, columns, rates, own=own, shapes=shapes, crs=layer.crs))

@@ -109,8 +109,7 @@ def _area_counts(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spre
     group_of, groups = rows.groups(names)
     counts = weights.counts(group_of, len(groups))
     n, n_groups = len(rows.areas), len(groups)
-    shapes = layer.to_layer(layer.drawn_as) if layer.are_points else layer.shapes
-    surface = layer.square_metres_of(shapes) if layer.are_points else layer.square_metres
+    shapes, surface = layer.surfaces, layer.surfaces_square_metres
     of_area, of_group = np.repeat(np.arange(n), n_groups), np.tile(np.arange(n_groups), n)
     columns: dict[str, TableColumn] = {
         "estimate": counts.estimate.T.ravel(),

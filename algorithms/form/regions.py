@@ -176,7 +176,7 @@ def _table(
     values: Sequence[str] = (),
 ) -> Table:
     """A row per region, level after level: where it stands, how large it is, and what is measured of it."""
-    surfaces = [_square_metres(layer, crosswalk, of) for crosswalk, of in zip(levels.crosswalks, shapes)]
+    surfaces = [crosswalk.totals(layer.surfaces_square_metres) for crosswalk in levels.crosswalks]
     described = region_columns(levels, nested, values)
     own_columns: dict[str, TableColumn | None] = {
         name: _values(column) for name, column in described.items() if table.alias_of(name)
@@ -188,10 +188,6 @@ def _table(
 def _values(column: Column) -> list[object]:
     """The value of each row."""
     return to_list(column.categories[column.codes])
-
-
-def _square_metres(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> np.ndarray:
-    return layer.square_metres_of(shapes) if layer.are_points else crosswalk.totals(layer.square_metres)
 
 
 def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[object]:

@@ -58,6 +58,16 @@ class AreaLayer:
         """The polygons that regions are made of, (n,): areas in their own CRS, or cells of points in the plane."""
         return voronoi_cells_of(self.areas.points) if self.are_points else self.shapes
 
+    @cached_property
+    def surfaces(self) -> np.ndarray:
+        """The same polygons in the layer's own CRS, (n,)."""
+        return self.to_layer(self.drawn_as) if self.are_points else self.shapes
+
+    @cached_property
+    def surfaces_square_metres(self) -> np.ndarray:
+        """Their areas, (n,) square metres."""
+        return self.square_metres_of(self.surfaces) if self.are_points else self.square_metres
+
     def outlines_of(self, shapes: np.ndarray) -> Outlines:
         """The outlines of shapes in the layer's own CRS, as they are in the plane."""
         return outlines_of(self.to_planar(shapes, self.crs))
