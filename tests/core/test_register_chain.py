@@ -237,6 +237,25 @@ def test_a_register_that_lost_a_table_is_not_locked_nor_to_be_begun_anew(registe
     assert said in str(refused.value) and "close" not in str(refused.value).casefold()
 
 
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [
+        ("CREATE TABLE vbas_flows (release INTEGER)", "vbas_flows"),
+        ("ALTER TABLE vbas_counts ADD COLUMN at_least INTEGER", "vbas_counts.at_least"),
+        ("ALTER TABLE vbas_chain ADD COLUMN of_points INTEGER", "vbas_chain.of_points"),
+    ],
+)
+def test_what_a_newer_version_has_written_is_not_held_against_by_one_that_does_not_know_it(register, statement, name):
+    note_by_hand(register)
+    account = account_for(register)
+    change(register, "CREATE TABLE aside (note TEXT)")  # whatever else somebody keeps in the file is theirs
+    assert len(read_register(register)) == 2
+    change(register, statement)
+    for work in (lambda: read_register(register), lambda: new_entry(register, *entry_of(account))):
+        with pytest.raises(InputError, match=f"holds “{name}”, which this version of VBAS does not know"):
+            work()
+
+
 def test_what_to_do_with_a_register_that_cannot_be_written_to_depends_on_why(register):
     for error, wanted in (
         (sqlite3.OperationalError("database is locked"), "Close it in other programs"),

@@ -21,7 +21,11 @@ from ..free_names import give_free_name
 from ..geopackage.making import LONG, REAL, SHORT, TEXT, make_geopackage
 from ..leftovers import NEW, hidden_beside, left_beside, tidy_up
 from ..names import check_file_name
-from .chain import Link
+from .chain import CHAIN, Link
+from .chain import COLUMNS as OF_CHAIN
+from .packs import COLUMNS as OF_PACKS
+from .particulars import COLUMNS as OF_PARTICULARS
+from .particulars import PARTICULARS
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 MASKINGS, POINTS = "vbas_maskings", "vbas_points"
@@ -53,6 +57,7 @@ TABLES = {
     MASKINGS: {"masking": SHORT, "time": TEXT, "crs": TEXT},
     POINTS: {"masking": SHORT, "x": REAL, "y": REAL},
 }
+OURS = "vbas_"  # how the names of a register's own tables begin
 NAMED = as_data("release {n}")  # how a release is called until somebody names it
 LATER = ("of_persons", "in_zones")
 ADDED_LATER = {(RELEASES, name) for name in LATER}
@@ -383,12 +388,23 @@ def _make(path: Path) -> None:
 
 
 def check_register(connection: sqlite3.Connection, path: Path) -> None:
-    """Refuse a database that is not a register, or lacks a part of one. Raises InputError."""
+    """Refuse a database that is not a register, lacks a part of one, or has parts that this version does not know.
+    Raises InputError."""
     lacking = [
         name
         for name, fields in TABLES.items()
         if {(name, field) for field in set(fields) - _columns(connection, name)} - ADDED_LATER
     ]
+    unknown = _unknown(connection)
+    if unknown and not lacking:
+        raise InputError(
+            tr(
+                "REGISTER: {path} holds “{name}”, which this version of VBAS does not know, and would hold no release "
+                "against: a newer version wrote it, or somebody by hand. Go on with the newer version.",
+                path=path,
+                name=unknown,
+            )
+        )
     if not lacking:
         return
     # A new file in the place of a damaged register would know no earlier release.
@@ -409,6 +425,18 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
             name=lacking[0],
         )
     )
+
+
+def _unknown(connection: sqlite3.Connection) -> str:
+    """A table of the register's own names, or a column of one, that no register of this version has; empty for none."""
+    known = {**TABLES, CHAIN: OF_CHAIN, **OF_PACKS, PARTICULARS: OF_PARTICULARS}
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+    for name in (str(table) for (table,) in tables):
+        if name.startswith(OURS) and name not in known:
+            return name
+        for column in sorted(_columns(connection, name) - {*known[name], "fid"} if name in known else ()):
+            return f"{name}.{column}"
+    return ""
 
 
 def is_there(connection: sqlite3.Connection, table: str, column: str) -> bool:
