@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import sqlite3
 import tempfile
 import time
 from collections import Counter
 from contextlib import closing
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
 from typing import cast
@@ -25,9 +27,9 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
-from vbas.algorithms.layers.delivery import outputs, writing
+from vbas.algorithms.layers.delivery import outputs, second_count, writing
 from vbas.algorithms.layers.delivery.outputs import Outputs
-from vbas.algorithms.layers.delivery.second_count import _Classes, check_file
+from vbas.algorithms.layers.delivery.second_count import _Classes, _of_csv, check_file
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.layers.tables import Table, number_fields
@@ -423,6 +425,33 @@ def test_a_row_that_lost_a_field_is_not_counted_by_the_others(qgis_app, tmp_path
     file.write_text("\n".join([*lines[:-1], "1"]) + "\n")
     with pytest.raises(VbasError, match="a row has 1 of 4 fields"):
         check_file("RELEASED_RECORDS", file, table, check)
+
+
+@settings(max_examples=tried(300, 2000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.sampled_from(["1,a\n", "1,a\r\n", '2,"a\nb"\n', '2,"a""b"\n', '3,"a\n', '3,a"\n', "\n", '"\n', "4,b\r"])
+    ),
+    st.sampled_from(["", "1,a", '1,"a', '"']),
+    st.integers(1, 4),
+)
+def test_equal_lines_of_a_csv_are_read_once_and_the_rows_are_those_of_the_whole(monkeypatch, lines, last, chunk):
+    """The oracle reads row by row; a row may go on over the ends of lines, and of what is read at once."""
+    monkeypatch.setattr(second_count, "CHUNK", chunk)
+    table = Table(number_fields(one="text", two="text"), [[], []])
+    text = "one,two\n" + "".join(lines) + last
+    rows = [row for row in csv.reader(StringIO(text, newline="")) if row][1:]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "rows.csv"
+        file.write_bytes(text.encode())
+        if any(len(row) != 2 for row in rows):
+            with pytest.raises(VbasError, match="of 2 fields"):
+                _of_csv(file, table, SecondCount(K, 2))
+            return
+        read_back = _of_csv(file, table, SecondCount(K, 2))
+    assert read_back.n_rows == len(rows)
+    assert read_back.smallest == min(Counter(map(tuple, rows)).values(), default=None)
+    assert [{*values} for values in read_back.values or ()] == [{*column} for column in zip(*rows)] or not rows
 
 
 # ---- a GeoPackage is counted by the runs of its rows, whatever their order

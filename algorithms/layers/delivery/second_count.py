@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from itertools import islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 
 from osgeo import gdal
@@ -51,7 +51,8 @@ class _Classes:
         self.values = [set() for _ in range(self.n_fields)]
         self.plain = [None] * self.n_fields
 
-    def add(self, rows: Sequence[Sequence[object]]) -> None:
+    def add(self, rows: Sequence[Sequence[object]], copies: Sequence[int] | None = None) -> None:
+        """Some rows more; copies : how often each of them stands there, None for once."""
         # A short row would leave a column out of the classes, and make one of several.
         other = next((len(row) for row in rows if len(row) != self.n_fields), self.n_fields)
         if other != self.n_fields:
@@ -63,18 +64,19 @@ class _Classes:
                     n=self.n_fields,
                 )
             )
-        self.n_rows += len(rows)
+        self.n_rows += len(rows) if copies is None else sum(copies)
         columns = [self._typed_column(position, column) for position, column in enumerate(zip(*rows))]
         for seen, column in zip(self.values, columns):
             seen.update(column)
         if self.check is None or not rows:
             return
         keys = zip(*columns[: self.check.n_class_fields])
-        if self.check.count_field is None:
+        if self.check.count_field is None and copies is None:
             self.sizes.update(keys)
-        else:
-            for key, count in zip(keys, columns[self.check.count_field]):
-                self.sizes[key] += _records(_untyped(count))
+            return
+        counts = repeat(1) if self.check.count_field is None else columns[self.check.count_field]
+        for key, count, n_copies in zip(keys, counts, copies or repeat(1)):
+            self.sizes[key] += n_copies * _records(_untyped(count))
 
     def _typed_column(self, position: int, column: Sequence[object]) -> Sequence[object]:
         """The values with their types, so that 1, 1.0, “1” and True are four, and a missing value is none of them.
@@ -201,11 +203,19 @@ def _of_csv(file: Path, table: Table, check: SecondCount | None) -> ReadBack:
             names = names_there(_wanted(table), there)
             if None in names or len(there) != len(table.fields):
                 return ReadBack(names, sum(1 for row in reader if row))
-            # GDAL, too, passes over empty lines.
-            rows = (row for row in reader if row)
             classes = _Classes(check, len(table.fields))
-            while chunk := list(islice(rows, CHUNK)):
-                classes.add(chunk)
+            while some := list(islice(lines, CHUNK)):
+                copies = Counter(some)
+                # Where the empty line that follows makes no row of its own, a row goes on over a line's end.
+                different = list(csv.reader(chain(copies, ["\n"])))
+                if len(different) != len(copies) + 1:
+                    rows = filter(None, csv.reader(chain(some, lines)))
+                    while chunk := list(islice(rows, CHUNK)):
+                        classes.add(chunk)
+                    break
+                # GDAL, too, passes over empty lines.
+                there_are = [(row, n) for row, n in zip(different, copies.values()) if row]
+                classes.add([row for row, _ in there_are], [n for _, n in there_are])
     finally:
         csv.field_size_limit(before)
     return classes.read_back(names, None)
