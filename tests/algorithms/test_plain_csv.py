@@ -38,11 +38,18 @@ CELLS = st.one_of(
             "NULL",
             "12345678901",
             "x" * 70,
+            "a,b;c",
+            "Fa\tb",
+            'a"b',
+            'Fa""b',
+            '"a',
         ]
     ),
     st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters='",;|'), max_size=12),
 )
-PLAIN = st.sampled_from(["", "a", "F", "é – x", "007", "7", "-7", "0", "a b", "NULL", "12345678901", "x" * 70])
+PLAIN = st.sampled_from(
+    ["", "a", "F", "é – x", "007", "7", "-7", "0", "a b", "NULL", "12345678901", "x" * 70, "a, b; c"]
+)
 ROWS = st.sampled_from([PLAIN, CELLS]).flatmap(
     lambda cell: st.lists(st.tuples(cell, cell, cell), min_size=1, max_size=9)
 )
@@ -68,17 +75,24 @@ def plainly(source, names, n_rows):
     separator=st.sampled_from([",", ";", "\t"]),
     end=st.sampled_from(["\n", "\r\n"]),
     last=st.booleans(),
+    quoted=st.sampled_from(["", "all", "some"]),
     types=st.sampled_from(
         ["", '"String","String","String"', '"String","String","Integer"', '"String","Integer64","String"']
     ),
     at_once=st.sampled_from([16, 40, 1 << 22]),
 )
 def test_what_is_read_plainly_is_what_qgis_shows(
-    provider, tmp_path_factory, rows, separator, end, last, types, at_once
+    provider, tmp_path_factory, rows, separator, end, last, quoted, types, at_once
 ):
     path = tmp_path_factory.mktemp("csv") / "people.csv"
-    rows = [[cell.replace(separator, "_") for cell in row] for row in rows]
-    lines = end.join(separator.join(row) for row in [NAMES, *rows]) + (end if last else "")
+    if quoted:
+        marked = "".join(cell for row in rows for cell in row) if quoted == "all" else "aF7 "
+        names = [f'"{name}"' if quoted == "all" else name for name in NAMES]
+        rows = [[f'"{cell}"' if cell and cell[0] in marked else cell for cell in row] for row in rows]
+    else:
+        names = NAMES
+        rows = [[cell.replace(separator, "_") for cell in row] for row in rows]
+    lines = end.join(separator.join(row) for row in [names, *rows]) + (end if last else "")
     path.write_bytes(lines.encode())
     if types:
         path.with_suffix(".csvt").write_text(types)
@@ -113,7 +127,12 @@ def test_a_plain_file_is_read_plainly(tmp_path):
 @pytest.mark.parametrize(
     ("content", "kinds"),
     [
-        (b'home,age\n"1",7\n', ("text", "text")),
+        (b'home,age\n"1,7\n', ("text", "text")),
+        (b'home,age\n"1" ,7\n', ("text", "text")),
+        (b'home,age\n1"2",7\n', ("text", "text")),
+        (b'home,age\n"",7\n', ("text", "text")),
+        (b'home,age\n"1""2",7\n', ("text", "text")),
+        (b'home,age\n"1\n2",7\n', ("text", "text")),
         (b"home,age\n1,7\n2\n", ("text", "text")),
         (b"home,age\n1,7,8\n2\n", ("text", "text")),
         (b"home,age\n1,7\n\n", ("text", "text")),
