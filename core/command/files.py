@@ -20,10 +20,10 @@ from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name
 from ..progress import silent
 from ..records import sqlite_file
 from ..records.columns import Column, ColumnBuilder, column_from_values
-from ..records.csv_columns import separator_of
+from ..records.csv_columns import read_plain_csv, separator_of
 from ..records.plain_files import LONGEST_ROW, scan_csv
 from ..records.sqlite_columns import read_table
-from ..records.table_file import DECLARED
+from ..records.table_file import DECLARED, TableFile
 
 LAYER = "|layername="
 ROWS_AT_ONCE = 1 << 16
@@ -185,7 +185,7 @@ class CsvFrame(OwnFrame):
 
     def __init__(self, path: Path, parameter: str) -> None:
         self._path, self._parameter = path, parameter
-        scan_csv(path, parameter)
+        self._n_rows = max(scan_csv(path, parameter).n_rows - 1, 0)
         self.names = next(self._rows(), [])
 
     def column(self, name: str) -> Column:
@@ -195,6 +195,11 @@ class CsvFrame(OwnFrame):
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         """Several fields, in one reading."""
         different = list(dict.fromkeys(names))
+        described = TableFile(self._path, "", self.names, different, dict.fromkeys(different, sqlite_file.TEXT))
+        plain = read_plain_csv(described, self._n_rows)
+        return self._by_rows(different) if plain is None else plain
+
+    def _by_rows(self, different: Sequence[str]) -> dict[str, Column]:
         builders = [ColumnBuilder() for _ in different]
         positions = [self.names.index(name) for name in different]
         rows = self._rows()

@@ -15,6 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import shapely
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from vbas import anonymize
 from vbas.core.arrays import to_list
@@ -27,6 +29,7 @@ from vbas.core.publish.files import FileSystem
 from vbas.core.publish.register.published_releases import read_register
 from vbas.core.releases.updates import Comparing
 
+from ..exploring import tried
 from .test_library_frames import AREAS, people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -288,6 +291,27 @@ def test_values_of_csv_are_text_as_in_qgis(tmp_path):
 def test_fields_may_be_separated_by_semicolons(tmp_path):
     (tmp_path / "table.csv").write_text('key;"x, y"\na;"1;2"\nb;"3,5"\n', encoding="utf-8-sig")
     assert CsvFrame(tmp_path / "table.csv", "RECORDS").column("x, y").categories.tolist() == ["1;2", "3,5"]
+
+
+@settings(max_examples=tried(100, 1000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(*[st.sampled_from(["", "a", "é", "7", "007", '"a"', '"a;b"', '"a,b"', '""', " a", '"a""b"'])] * 2)
+    ),
+    separator=st.sampled_from(",;\t"),
+    end=st.sampled_from(["\n", "\r\n"]),
+    empty=st.booleans(),
+)
+def test_a_plain_csv_file_has_the_same_columns_as_row_by_row(tmp_path, rows, separator, end, empty):
+    rows = [row for row in rows if all(cell[:1] == '"' or separator not in cell for cell in row)]
+    lines = [f"key{separator}x", *map(separator.join, rows), *([""] if empty else [])]
+    (tmp_path / "table.csv").write_bytes(end.join(lines).encode())
+    frame = CsvFrame(tmp_path / "table.csv", "RECORDS")
+    read, by_rows = frame.columns(["x", "key", "x"]), frame._by_rows(["x", "key"])
+    assert list(read) == list(by_rows)
+    for column, other in zip(read.values(), by_rows.values()):
+        assert to_list(column.categories) == to_list(other.categories)
+        assert column.codes.tolist() == other.codes.tolist()
 
 
 @pytest.mark.parametrize("text", ["a,b\n1\n", "a,b\n1,2,3\n", 'a,b\n"1,2\n', b"a,b\n\xff,2\n"])
