@@ -17,8 +17,11 @@ from ..arrays import objects, to_list
 from ..errors import InputError
 from ..language import tr
 from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
-from ..records.sqlite_file import quoted
+from ..records.csv_columns import read_plain_csv
+from ..records.plain_files import scan_csv
+from ..records.sqlite_file import TEXT, quoted
 from ..records.sqlite_uri import sqlite_uri
+from ..records.table_file import TableFile
 from .table import BOOLEAN, INTEGER, NUMBER, DataField, DataTable
 
 ROWS_AT_ONCE = 1 << 16
@@ -42,18 +45,16 @@ def read_table(file: Path, name: str, fields: Sequence[DataField], missing: str 
     read = {".csv": _csv_rows, ".parquet": _parquet_rows, ".gpkg": _sqlite_rows}.get(file.suffix.lower())
     if read is None:
         raise InputError(tr("“{file}” is no CSV, Parquet or GeoPackage file.", file=file.name))
-    names = [field.name for field in fields]
-    builders, n_rows = [ColumnBuilder() for _ in fields], 0
-    for chunk in read(file, name, names):
-        n_rows += len(chunk)
-        columns = list(zip(*chunk))
-        for builder, values in zip(builders, columns):
-            builder.add_values(values)
-    text = file.suffix.lower() == ".csv"
-    columns_read = [
-        _parsed(field, builder.column(), missing if text else None) for field, builder in zip(fields, builders)
-    ]
-    distinct, copies = _distinct(columns_read, n_rows)
+    names, text = [field.name for field in fields], file.suffix.lower() == ".csv"
+    columns = _plain_csv(file, names) if text else None
+    if columns is None:
+        builders = [ColumnBuilder() for _ in fields]
+        for chunk in read(file, name, names):
+            for builder, values in zip(builders, zip(*chunk)):
+                builder.add_values(values)
+        columns = [builder.column() for builder in builders]
+    columns_read = [_parsed(field, column, missing if text else None) for field, column in zip(fields, columns)]
+    distinct, copies = _distinct(columns_read, len(columns[0]) if columns else 0)
     return DataTable(name, "", "", tuple(fields), tuple(distinct), copies)
 
 
@@ -111,6 +112,19 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(value)
     return value
+
+
+def _plain_csv(file: Path, names: Sequence[str]) -> list[Column] | None:
+    """The columns of a file in which nothing is to be interpreted; None for others, which are read row by row."""
+    try:
+        with file.open(encoding="utf-8", newline="") as read:
+            if next(csv.reader(read, strict=True), []) != names:
+                return None
+        n_rows = scan_csv(file, file.name).n_rows - 1
+    except (UnicodeDecodeError, csv.Error, InputError):
+        return None
+    columns = read_plain_csv(TableFile(file, "", names, names, dict.fromkeys(names, TEXT)), n_rows)
+    return None if columns is None else [columns[name] for name in names]
 
 
 def _csv_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:

@@ -83,7 +83,15 @@ def _separator_of(file: TableFile) -> str | None:
     names = list(file.fields)
     if len({name.lower() for name in names}) < len(names) or any(sign in name for name in names for sign in SEPARATORS):
         return None
-    return next((sign for sign in SEPARATORS if next(csv.reader([header], delimiter=sign), []) == names), None)
+    return next((sign for sign in SEPARATORS if _names_in(header, sign) == names), None)
+
+
+def _names_in(header: str, separator: str) -> list[str]:
+    """The names of the fields in a line; none where that is no line of names, each with quotation marks or without."""
+    try:
+        return next(csv.reader([header], delimiter=separator, strict=True), [])
+    except csv.Error:
+        return []
 
 
 def _stretches(path: Path) -> Iterator[bytes]:

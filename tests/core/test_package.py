@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import sqlite3
@@ -12,21 +13,23 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import shapely
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
+from vbas.core.arrays import to_list
 from vbas.core.crosswalk import crosswalk_from_table
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
+from vbas.core.package import reading
 from vbas.core.package.checking import check_folder
 from vbas.core.package.content_hash import content_hash
 from vbas.core.package.descriptor import FILE, Said
 from vbas.core.package.folder import files_of, recount, write_folder
 from vbas.core.package.reading import NotAsDescribed, read_table
-from vbas.core.package.table import DataField, DataTable, typed
-from vbas.core.package.writing import CSV, FORMATS, GEOPACKAGE, PARQUET, missing_of, write_tables
+from vbas.core.package.table import INTEGER, STRING, DataField, DataTable, typed
+from vbas.core.package.writing import CSV, FORMATS, GEOPACKAGE, PARQUET, missing_of, write_csv, write_tables
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
@@ -242,3 +245,37 @@ def test_gaps_and_empty_texts_are_told_apart():
 def test_no_folder_is_one_sentence(tmp_path):
     with pytest.raises(InputError, match="no folder of a release: it has no datapackage"):
         check_folder(tmp_path)
+
+
+NUMBERS, NAMES = st.sampled_from([1, 2, None]), st.sampled_from(["a", "b c", "d,e", 'f"g', "", "é"])
+BYTES = st.sampled_from([b"", b'"', b",", b"\n", b"\r", b"\0", b" ", b"\xff", b"1"])
+
+
+@settings(max_examples=tried(200, 5000), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(NUMBERS, NAMES), max_size=5),
+    st.lists(st.tuples(st.integers(0, 60), BYTES), max_size=2),
+    st.booleans(),
+)
+def test_whatever_stands_in_a_csv_file_is_read_as_it_would_be_row_by_row(tmp_path, monkeypatch, rows, edits, mark):
+    fields = (DataField("region", INTEGER), DataField("name", STRING))
+    columns = [column_from_values([row[position] for row in rows]) for position in range(2)]
+    file = tmp_path / "records.csv"
+    write_csv(file, DataTable("records", "", "", fields, tuple(columns), np.ones(len(rows), np.int64)))
+    content = file.read_bytes()
+    for at, what in edits:
+        content = content[:at] + what + content[at + at % 2 :]
+    file.write_bytes((b"\xef\xbb\xbf" if mark else b"") + content)
+
+    def read():
+        try:
+            table = read_table(file, "records", fields, "NA")
+        except (NotAsDescribed, csv.Error, InputError) as error:
+            return type(error), str(error)
+        values = zip(*(to_list(of.categories[of.codes]) for of in table.columns))
+        return dict(zip(values, to_list(table.copies)))
+
+    plainly = read()
+    with monkeypatch.context() as by_rows:
+        by_rows.setattr(reading, "_plain_csv", lambda *_: None)
+        assert read() == plainly
