@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..dataclass import dataclass
+from ..language import tr
 
 
 @dataclass(frozen=True)
@@ -15,3 +16,8 @@ class Claim:
     name: str
     holds: bool | None
     says: str
+
+
+def unseen(name: str) -> Claim:
+    """A claim that rests on what cannot be read."""
+    return Claim(name, None, tr("Not looked at: what it rests on cannot be read."))
