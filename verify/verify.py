@@ -61,7 +61,7 @@ class Table:
         """Each different row with the records that it stands for."""
         counts = self.positions("count")
         for row, copies in self.rows.items():
-            yield row, copies * (row[counts[0]] if counts else 1)
+            yield row, copies * (max(row[counts[0]] or 0, 0) if counts else 1)
 
 
 def read_description(folder: Path) -> dict[str, Any] | None:
@@ -71,8 +71,14 @@ def read_description(folder: Path) -> dict[str, Any] | None:
         ours = package["vbas"]
         layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
         _ = [(one["table"], one["count_known"], int(one["k"])) for one in ours.get("linked", [])]
-        paths = [str(resource["path"]) for resource in package["resources"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        _ = int(ours.get("l_diversity", 1)), float(ours.get("max_share", 100)), [*ours.get("counts", [])]
+        paths = [resource["path"] + "" for resource in package["resources"]]
+        for resource in package["resources"]:
+            fields = resource.get("schema", {"fields": []})["fields"]
+            roles = ["".join((field["name"], field["type"])) and field.get("role") for field in fields]
+            _ = [set(field.get("constraints", {}).get("enum", [])) for field in fields]
+            _ = roles.index("region") if resource["name"] == "records" else 0
+    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     unsafe = any(Path(path).name != path or path in ("", ".", "..") for path in paths)
     return None if layout > 1 or unsafe else package
@@ -81,8 +87,7 @@ def read_description(folder: Path) -> dict[str, Any] | None:
 def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
     """The rows of a table, each cell as its schema says. Raises Broken, Unreadable and OSError."""
     file, schema = folder / resource["path"], resource["schema"]
-    names = [field["name"] for field in schema["fields"]]
-    kind = file.suffix.lower()
+    names, kind = [field["name"] for field in schema["fields"]], file.suffix.lower()
     if kind == ".csv":
         found, rows = rows_of_csv(file)
     elif kind == ".gpkg":
@@ -158,13 +163,8 @@ def rows_of_parquet(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
 def reader_of(kind: str, text: bool) -> Callable[[Any], Any]:
     """What makes a value of a field's type of a cell; text : whether cells are text, as in CSV."""
 
-    def only(kind: type) -> Callable[[Any], Any]:
-        def reader(value: Any) -> Any:
-            if type(value) is not kind:
-                raise TypeError(value)
-            return value
-
-        return reader
+    def only(of: type) -> Callable[[Any], Any]:
+        return lambda value: value if type(value) is of else {}[value]
 
     readers: dict[str, Any] = {
         "integer": int if text else only(int),
