@@ -157,6 +157,20 @@ def test_it_writes_a_folder_that_holds_and_a_register(tmp_path):
     assert not (tmp_path / "again").exists() and len(read_register(register)) == 1
 
 
+def test_a_folder_holds_nothing_that_spreadsheet_programs_run(tmp_path):
+    frame = {"area": ["a", "b"] * 12, "job": ["=1+1", "=1+1", "@home", "@home"] * 6}
+    places = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    release = anonymize(places, frame, area="area", quasi_identifiers="job", k=2)
+    with pytest.raises(InputError, match=r"records\.csv would hold texts that spreadsheet programs run"):
+        release.write(tmp_path / "release")
+    assert not list(tmp_path.iterdir())
+    release.write(tmp_path / "release", folder_format="GeoPackage")
+    frame["job"] = ["+1+1"] * 24
+    milder = anonymize(places, frame, area="area", quasi_identifiers="job", k=2)
+    with pytest.warns(UserWarning, match="may run as formulas"):
+        milder.write(tmp_path / "milder")
+
+
 def test_a_folder_of_others_stays_as_it_is(tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("words", encoding="utf-8")
