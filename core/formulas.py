@@ -41,8 +41,10 @@ def refuse_formulas(place: str, texts: Iterable[str]) -> None:
 
 
 def warning_of_folder(file: str, texts: Sequence[str]) -> str:
-    """A sentence where a CSV file of a release's folder holds texts that some spreadsheet program may take for formulas;
-    else empty. Raises InputError for those that are run."""
+    """A sentence where a CSV file of a release's folder holds texts that some spreadsheet program may run; else empty.
+
+    Raises InputError for those that every one runs, or that could do more than count.
+    """
     runs, may_run = ([text for text in texts if of_kind(text)] for of_kind in (is_run, may_be_run))
     if runs:
         raise InputError(
@@ -57,8 +59,8 @@ def warning_of_folder(file: str, texts: Sequence[str]) -> str:
     if not may_run:
         return ""
     return tr(
-        "RELEASE_FOLDER: {file} holds texts that a spreadsheet program may run as formulas when it opens the file (first: "
-        "{first}): import it there with all columns as text, or set FOLDER_FORMAT to “Parquet” or “GeoPackage”.",
+        "RELEASE_FOLDER: {file} holds texts that a spreadsheet program may run as formulas when it opens the file "
+        "(first: {first}): import it there with all columns as text, or set FOLDER_FORMAT to “Parquet” or “GeoPackage”.",
         file=file,
         first=shown(may_run),
     )

@@ -121,7 +121,7 @@ def test_the_report_says_what_it_tells(dotmap, tmp_path):
 
 
 def test_the_report_of_dots_for_several_people_says_so(dotmap, tmp_path):
-    """Group 3 has too few people for a dot, and its one category has enough of them: it was said to have a small one."""
+    """Group 3 has too few people for a dot, though its one category has enough: it was said to have a small one."""
     page, given = tmp_path / "dots.html", {"PEOPLE": "people", "RATE": "employed", "PEOPLE_PER_DOT": 80}
     done = dotmap(**given, ALLOCATION="as counted", REPORT=str(page))
     assert Counter(row["vbas_region"] for row in done.rows("POINTS")) == {1: 1}
