@@ -60,7 +60,7 @@ def warning_of_folder(file: str, texts: Sequence[str]) -> str:
         return ""
     return tr(
         "RELEASE_FOLDER: {file} holds texts that a spreadsheet program may run as formulas when it opens the file "
-        "(first: {first}): import it there with all columns as text, or set FOLDER_FORMAT to “Parquet” or “GeoPackage”.",
+        "(first: {first}): import it with all columns as text, or set FOLDER_FORMAT to “Parquet” or “GeoPackage”.",
         file=file,
         first=shown(may_run),
     )
