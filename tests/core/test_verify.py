@@ -203,8 +203,9 @@ def test_a_description_of_another_kind_is_refused_in_a_sentence(folder, change):
 def test_a_count_that_counts_nobody_is_nobody(tmp_path, cell):
     areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
     people = {"area": ["a", "b", "a"], "sex": ["F", "M", "F"], "n": [6, 9, 1]}
-    chosen = {"combination": "custom", "site_number": "given number", "n_sites": 1, "k": 7, "record_count": "n"}
-    anonymize(areas, people, area="area", quasi_identifiers="sex", **chosen).write(tmp_path / "release")
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 1, "k": 7}
+    made = anonymize(areas, people, area="area", quasi_identifiers="sex", record_count="n", **chosen)
+    made.write(tmp_path / "release")
     rows = tmp_path / "release" / "records.csv"
     assert all(both(verify_module(), rows.parent).values())
     text = rows.read_text(encoding="utf-8")
