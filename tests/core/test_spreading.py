@@ -225,8 +225,8 @@ def test_a_contradiction_of_where_rows_can_live_is_named(people, sentence):
     the table has enough people in the region is no contradiction, and was called one."""
     areas = make_areas(list("abcd"), [(0, 0), (900, 0), (0, 900), (900, 900)], np.full(4, 30.0))
     levels = Levels((own_regions(4), crosswalk_from_table(areas, list("abcd"), [1] * 4)))
-    shown = {"vbas_level": [1] * 8 + [2] * 6, "vbas_region": [1] * 4 + [2] * 4 + [1] * 6, "q": ["x"] * 14}
-    rows = released_rows(areas, levels, {name: column_from_values(values) for name, values in shown.items()})
+    numbers = {"vbas_level": [1] * 8 + [2] * 6, "vbas_region": [1] * 4 + [2] * 4 + [1] * 6, "q": [1] * 14}
+    rows = released_rows(areas, levels, {name: column_from_values(values) for name, values in numbers.items()})
     margin = Margin(np.zeros(14, int), np.array([people]), ("“x”",))
     with pytest.raises(InputError, match=sentence):
         fit(rows, spread(rows, AT_LEVEL_1), margin)
