@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .errors import InputError, first_values
 from .language import tr
@@ -38,6 +38,32 @@ def refuse_formulas(place: str, texts: Iterable[str]) -> None:
                 first=shown(formulas),
             )
         )
+
+
+def warning_of_folder(file: str, texts: Sequence[str]) -> str:
+    """A sentence where a CSV file of a release's folder holds texts that some spreadsheet program may run; else empty.
+
+    Raises InputError for those that every one runs, or that could do more than count.
+    """
+    runs, may_run = ([text for text in texts if of_kind(text)] for of_kind in (is_run, may_be_run))
+    if runs:
+        raise InputError(
+            tr(
+                "RELEASE_FOLDER: {file} would hold texts that spreadsheet programs run as formulas when they open the "
+                "file (first: {first}): set FOLDER_FORMAT to “Parquet” or “GeoPackage”, which say what is text, or "
+                "change these values.",
+                file=file,
+                first=shown(runs),
+            )
+        )
+    if not may_run:
+        return ""
+    return tr(
+        "RELEASE_FOLDER: {file} holds texts that a spreadsheet program may run as formulas when it opens the file "
+        "(first: {first}): import it with all columns as text, or set FOLDER_FORMAT to “Parquet” or “GeoPackage”.",
+        file=file,
+        first=shown(may_run),
+    )
 
 
 def shown(texts: Iterable[str]) -> str:

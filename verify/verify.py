@@ -38,10 +38,6 @@ class Broken(Exception):
     """A table that is not what its schema says."""
 
 
-class Unreadable(Exception):
-    """A table in a format that cannot be read here."""
-
-
 class Table:
     """A table of the release: the names of its fields, the field of each role, and how often each row occurs."""
 
@@ -62,7 +58,7 @@ class Table:
         """Each different row with the records that it stands for."""
         counts = self.positions("count")
         for row, copies in self.rows.items():
-            yield row, copies * (row[counts[0]] if counts else 1)
+            yield row, copies * (max(row[counts[0]] or 0, 0) if counts else 1)
 
 
 def read_description(folder: Path) -> dict[str, Any] | None:
@@ -72,18 +68,23 @@ def read_description(folder: Path) -> dict[str, Any] | None:
         ours = package["vbas"]
         layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
         _ = [(one["table"], one["count_known"], int(one["k"])) for one in ours.get("linked", [])]
-        paths = [str(resource["path"]) for resource in package["resources"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        _ = int(ours.get("l_diversity", 1)), float(ours.get("max_share", 100)), [*ours.get("counts", [])]
+        paths = [resource["path"] + "" for resource in package["resources"]]
+        for resource in package["resources"]:
+            fields = resource.get("schema", {"fields": []})["fields"]
+            roles = ["".join((field["name"], field["type"])) and field.get("role") for field in fields]
+            _ = [set(field.get("constraints", {}).get("enum", [])) for field in fields]
+            _ = roles.index("region") if resource["name"] == "records" else 0
+    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
     unsafe = any(Path(path).name != path or path in ("", ".", "..") for path in paths)
     return None if layout > 1 or unsafe else package
 
 
 def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
-    """The rows of a table, each cell as its schema says. Raises Broken, Unreadable and OSError."""
+    """The rows of a table, each cell as its schema says. Raises Broken, OSError and NotImplementedError."""
     file, schema = folder / resource["path"], resource["schema"]
-    names = [field["name"] for field in schema["fields"]]
-    kind = file.suffix.lower()
+    names, kind = [field["name"] for field in schema["fields"]], file.suffix.lower()
     if kind == ".csv":
         found, rows = rows_of_csv(file)
     elif kind == ".gpkg":
@@ -91,7 +92,7 @@ def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
     elif kind == ".parquet":
         found, rows = rows_of_parquet(file)
     else:
-        raise Unreadable(f"{file.name} is neither CSV, nor GeoPackage, nor Parquet")
+        raise NotImplementedError(f"{file.name} is neither CSV, nor GeoPackage, nor Parquet")
     if found != names:
         raise Broken(f"the fields are {', '.join(found)}, not {', '.join(names)}")
     if any(len(row) != len(names) for row in rows):
@@ -145,7 +146,7 @@ def rows_of_parquet(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     try:
         from pyarrow import lib, parquet
     except ImportError as error:
-        raise Unreadable("Parquet is read by pyarrow, which is not installed") from error
+        raise NotImplementedError("Parquet is read by pyarrow, which is not installed") from error
     try:
         table = parquet.read_table(str(file))
     except lib.ArrowException as error:
@@ -159,16 +160,13 @@ def rows_of_parquet(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
 def reader_of(kind: str, text: bool) -> Callable[[Any], Any]:
     """What makes a value of a field's type of a cell; text : whether cells are text, as in CSV."""
 
-    def only(kind: type) -> Callable[[Any], Any]:
-        return lambda value: {kind: value}[type(value)]
-
     readers: dict[str, Any] = {
-        "integer": int if text else only(int),
+        "integer": int if text else lambda value: {int: value}[type(value)],
         "number": lambda value: float(value) + 0.0,
         "boolean": {"true": True, "false": False, 1: True, 0: False}.__getitem__,
-        "string": only(str),
-        "date": only(str),
-        "datetime": only(str),
+        "string": str.__str__,
+        "date": str.__str__,
+        "datetime": str.__str__,
     }
     return readers[kind]
 
@@ -222,7 +220,7 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
         try:
             tables[name] = read_table(folder, name, resources[name])
             yield f"fields {name}", HOLDS, "names and types are those of the schema"
-        except Unreadable as error:
+        except NotImplementedError as error:
             yield f"fields {name}", UNSEEN, str(error)
         except (Broken, OSError, KeyError, IndexError, TypeError) as error:
             yield f"fields {name}", FAILS, str(error)

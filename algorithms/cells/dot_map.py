@@ -205,8 +205,8 @@ def _counted_records(form: Form, names: np.ndarray) -> GroupCounts:
     weights = counts_of(columns, count)
     column = columns[category]
     lost = group < 0
-    if lost.any():
-        n_lost = int(lost.sum()) if weights is None else int(weights[lost].sum())
+    n_lost = int(lost.sum()) if weights is None else int(weights[lost].sum())
+    if n_lost:
         form.warn(
             plural(
                 "{n} record is in none of the groups, and has no dot.",

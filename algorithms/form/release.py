@@ -170,7 +170,8 @@ def add_release_folder(
         tables = tables_of_release(account, area_field, shapes, crs, release())
         title = tr("Report ({for_release})", for_release=FOR_RELEASE)
         called = folder.name if name is None else name.name
-        package = write_folder(folder, account, tables, written, _said(form, entry), called, {PAGE: (title, page())})
+        pages, said = {PAGE: (title, page())}, _said(form, entry)
+        package = write_folder(folder, account, tables, written, said, called, pages, form.warn)
         form.info(tr("Content hash of the release: {content_hash}", content_hash=package["vbas"]["content_sha256"]))
 
     form.outputs.add_folder(RELEASE_FOLDER, write, recount)

@@ -132,6 +132,7 @@ def say_hidden(form: Form, case: MaskingInputs, candidates: Hiding | None, k_min
     else:
         short = candidates.shortfall(k_min)
         form.warn(*filter(None, [candidates.sentence()]))
-        (form.warn if short.points_below else form.info)(short.sentence())
+        if short.points:
+            (form.warn if short.points_below else form.info)(short.sentence())
     if not form.given("EARLIER"):
         form.info(ONCE)

@@ -31,6 +31,7 @@ TOLERANCE = 1e-6  # people: how nearly each number of the table is met
 NEAR_ENOUGH = TOLERANCE / 10
 MOST_STEPS, SLOW = 6_000, 100  # of proportional fitting, and of them between two steps of Newton's method
 SOLVED_IN, HALVED = 2_000, 30
+TOO_MANY, NOBODY_LEFT, NOT_MET = range(3)  # how a table contradicts a release
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,8 @@ class Contradiction:
     """More rows of a group must live in a region than the table has people of it there.
 
     level : 1 is the finest, 0 an area by itself; place : the number of the region, or the identifier of the area
+    kind : TOO_MANY rows live there, with those within; NOBODY_LEFT where the region shows rows for which the table has
+    nobody beside other rows; NOT_MET where no weights meet the table, least of all in this area
     """
 
     group: str
@@ -58,6 +61,7 @@ class Contradiction:
     place: str
     rows: float
     people: float
+    kind: int = TOO_MANY
 
     @property
     def sentence(self) -> str:
@@ -68,6 +72,23 @@ class Contradiction:
             "level": self.level,
             "people": plural("{n:.15g} person", "{n:.15g} people", self.people),
         }
+        if self.kind == NOBODY_LEFT:
+            return plural(
+                "{group}: region {place} of level {level} shows {n:.15g} record for which the table has nobody left: "
+                "its people in the areas where it can live are other records.",
+                "{group}: region {place} of level {level} shows {n:.15g} records for which the table has nobody left: "
+                "its people in the areas where they can live are other records.",
+                self.rows,
+                **texts,
+            )
+        if self.kind == NOT_MET:
+            return tr(
+                "{group}: no weights meet the table in all areas; in area {place} the nearest that were found are "
+                "{off:.2g} people off.",
+                group=self.group,
+                place=self.place,
+                off=abs(self.rows - self.people),
+            )
         if self.level:
             return plural(
                 "{group}: region {place} of level {level} shows {n:.15g} record with those within, the table has "
@@ -281,7 +302,9 @@ class _Group:
             crosswalk = levels.crosswalks[self.level[at]]
             number = str(crosswalk.numbers[self.region[at]])
             people = float(self.people[self.weights[at].indices].sum())
-            return Contradiction(self.name, int(self.level[at]) + 1, number, float(self.records[at]), people)
+            return Contradiction(
+                self.name, int(self.level[at]) + 1, number, float(self.records[at]), people, NOBODY_LEFT
+            )
         return possible
 
     def _without_forced(self, matrix: sparse.csr_matrix, records: np.ndarray) -> sparse.csr_matrix:
@@ -345,7 +368,7 @@ class _Group:
         reached = (matrix.T @ of_rows) * of_columns
         at = int(np.abs(np.where(asked, reached - self.people, 0.0)).argmax())
         return Contradiction(
-            self.name, 0, str(self.rows.areas.identifiers[at]), float(reached[at]), float(self.people[at])
+            self.name, 0, str(self.rows.areas.identifiers[at]), float(reached[at]), float(self.people[at]), NOT_MET
         )
 
 

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +92,42 @@ def _of_others(path: Path, layer: str, parameter: str) -> Frame:
         return ArrowFrame(parquet.read_table(str(path)), parameter)
     import geopandas
 
-    return PandasFrame(geopandas.read_file(path, **({"layer": layer} if layer else {})), parameter)
+    asked = {"layer": layer} if layer else {}
+    frame = geopandas.read_file(path, **asked)
+    if find_spec("pyogrio"):
+        import pyogrio
+
+        declared = pyogrio.read_info(path, **asked)
+        for name, kind in zip(declared["fields"], declared["dtypes"]):
+            frame[name] = _as_declared(frame[name], str(kind), name, parameter)
+    return PandasFrame(frame, parameter)
+
+
+def _as_declared(values: Any, kind: str, name: str, parameter: str) -> Any:
+    """A field with the values that its file has: where one is missing, pandas takes whole numbers and booleans for
+    real numbers, and dates for times.
+
+    values : series of pandas; kind : the type of the field in the file, as numpy writes it. Raises InputError for whole
+    numbers that no real number holds.
+    """
+    if kind == "datetime64[D]" and hasattr(values, "dt"):
+        return values.dt.date.astype(object).where(values.notna(), None)
+    if values.dtype.kind != "f" or "float" in kind:
+        return values
+    if kind == "bool":
+        return values.astype("boolean")
+    largest = values.abs().max()
+    if largest >= 2**53:
+        raise InputError(
+            tr(
+                "{parameter}: field “{name}” has missing values beside whole numbers of {n} digits, of which the last "
+                "ones are lost where this format is read: save the table as a GeoPackage or CSV file.",
+                parameter=parameter,
+                name=name,
+                n=len(str(int(largest))),
+            )
+        )
+    return values.astype("Int64")
 
 
 class GeoPackageFrame(OwnFrame):

@@ -172,8 +172,11 @@ class PandasFrame(OwnFrame):
 
         made = {}
         for name, column in columns.items():
-            values = pd.Series(to_list(column.categories), dtype=object)
             dtype = self._series(name).dtype if name in kept else None
+            # Of categories that are no plain values, such as bands, the text was read.
+            own = dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else []
+            of_text = {_plain(value): value for value in own}
+            values = pd.Series([of_text.get(value, value) for value in to_list(column.categories)], dtype=object)
             with suppress(TypeError, ValueError):  # coarser values of a number are text
                 values = values.infer_objects() if dtype is None else values.astype(dtype)
             made[name] = values.array.take(column.codes.astype(np.intp))

@@ -261,9 +261,8 @@ class Anonymized:
             title = tr("Report ({for_release})", for_release=FOR_RELEASE)
             page = {PAGE: (title, public(INPUTS))}
             name = staged.name if target is None else target.name
-            write_folder(
-                staged, self.account, self._tables_with_shapes, written, self._what_is_said(licence), name, page
-            )
+            said, warn = self._what_is_said(licence), self._job.warn
+            write_folder(staged, self.account, self._tables_with_shapes, written, said, name, page, warn)
 
         register = self._job.text("REGISTER")
         warnings = deliver_release(

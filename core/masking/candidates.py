@@ -106,7 +106,7 @@ class Hiding:
     alone : (H,) candidates of the masked place, NaN where there is none; left : (H,) those left with all earlier places
     too, 0 where an earlier place is not in the home's ring, so that nothing can be said
     again, elsewhere : (H,) bool, homes masked now that were masked before, and those of them with such a place
-    members : (H,) points of each home
+    members : (H,) points of each home; weighted : whether an address counts as often as there are households
     """
 
     alone: np.ndarray
@@ -114,6 +114,7 @@ class Hiding:
     again: np.ndarray
     elsewhere: np.ndarray
     members: np.ndarray
+    weighted: bool = False
 
     def sentence(self) -> str:
         """What earlier places take away; empty where there are none."""
@@ -143,15 +144,16 @@ class Hiding:
         """How many fall short of K_MIN; of 5, where K_MIN is 0."""
         drawn, wanted = np.isfinite(self.left), k_min or K_MIN
         short = drawn & (self.left < wanted)
-        counts = [int(n) for rows in (drawn, short) for n in (self.members[rows].sum(), rows.sum())]
-        return Shortfall(wanted, k_min > 0, *counts)
+        points, below = (int(self.members[rows].sum()) for rows in (drawn, short))
+        homes, homes_below = int(drawn.sum()), int(short.sum())
+        return Shortfall(wanted, k_min > 0, points, homes, below, homes_below, self.weighted)
 
 
 @dataclass(frozen=True)
 class Shortfall:
     """Masked points with fewer than k_min candidate addresses, counted as points (people) and as homes.
 
-    held : they are held back
+    held : they are held back; weighted : an address counts as often as there are households, which share its door
     """
 
     k_min: int
@@ -160,6 +162,7 @@ class Shortfall:
     homes: int
     points_below: int
     homes_below: int
+    weighted: bool = False
 
     @property
     def percent(self) -> float:
@@ -174,17 +177,33 @@ class Shortfall:
     def sentence(self) -> str:
         """The share that falls short and what becomes of it; what to do, where most do."""
         if not self.points_below:
+            if self.weighted:
+                return tr(
+                    "Each masked point could have come from the addresses of at least {k_min} households; they may be "
+                    "fewer addresses, since several households can share one (HOUSEHOLD_COUNT).",
+                    k_min=self.k_min,
+                )
             return tr("Each masked point could have come from at least {k_min} addresses.", k_min=self.k_min)
-        share = tr(
-            "{percent:.2f} % of the masked points ({points_below} of {points}, in {homes_below} "
-            "of {homes}) could have come from fewer than {k_min} addresses.",
-            percent=self.percent,
-            points_below=self.points_below,
-            points=self.points,
-            homes_below=self.homes_below,
-            homes=counted.homes(self.homes),
-            k_min=self.k_min,
-        )
+        texts = {
+            "percent": self.percent,
+            "points_below": self.points_below,
+            "points": self.points,
+            "homes_below": self.homes_below,
+            "homes": counted.homes(self.homes),
+            "k_min": self.k_min,
+        }
+        if self.weighted:
+            share = tr(
+                "{percent:.2f} % of the masked points ({points_below} of {points}, in {homes_below} "
+                "of {homes}) could have come from the addresses of fewer than {k_min} households.",
+                **texts,
+            )
+        else:
+            share = tr(
+                "{percent:.2f} % of the masked points ({points_below} of {points}, in {homes_below} "
+                "of {homes}) could have come from fewer than {k_min} addresses.",
+                **texts,
+            )
         fate = tr("They are held back.") if self.held else tr("K_MIN is 0, so they are not held back.")
         advice = tr("Most fall short, so what is left is not to be published: raise K_INNER.") if self.most else ""
         return " ".join(filter(None, (share, fate, advice)))
@@ -206,9 +225,9 @@ def hiding(
     alone = candidates(
         households, household_area, masking.points, homes.area_of, masking.inner, masking.outer, progress
     )
-    nobody = np.zeros(len(homes), bool)
+    nobody, weighted = np.zeros(len(homes), bool), not households.unweighted
     if earlier is None:
-        return Hiding(alone, alone, nobody, nobody, homes.members)
+        return Hiding(alone, alone, nobody, nobody, homes.members, weighted)
     places, owner = earlier
     known = np.isfinite(places).all(axis=1) & masking.masked[owner]
     places, owner = places[known], owner[known]
@@ -227,7 +246,8 @@ def hiding(
         masking.inner,
         masking.outer,
     )
-    return Hiding(alone, np.where(elsewhere, 0.0, np.where(again, left, alone)), again, elsewhere, homes.members)
+    left = np.where(elsewhere, 0.0, np.where(again, left, alone))
+    return Hiding(alone, left, again, elsewhere, homes.members, weighted)
 
 
 def hold_back(masking: Masking, candidates: Hiding, k_min: int) -> Masking:

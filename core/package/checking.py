@@ -25,7 +25,7 @@ from .dataset import RECORDS
 from .descriptor import FILE, LAYOUT, OURS, PAGES, fields_of, file_hash, name_of_shapes
 from .linked import Looked, claims_of_linked
 from .reading import NotAsDescribed, names_of_tables, read_table
-from .table import DataTable
+from .table import REGION, DataTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,8 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
         ours, named = package[OURS], [str(resource["path"]) for resource in package["resources"]]
         layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
         _linked_of(ours)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        _look_whether_all_is_there(package)
+    except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(
             tr(
                 "{folder} is no folder of a release: it has no {file} of VBAS that can be read.",
@@ -76,6 +77,18 @@ def _linked_of(ours: Mapping[str, Any]) -> dict[str, Looked]:
         str(table["table"]): Looked(bool(table["count_known"]), table.get("rows_known") == ONE_ROW, int(table["k"]))
         for table in ours.get("linked", [])
     }
+
+
+def _look_whether_all_is_there(package: Mapping[str, Any]) -> None:
+    """Raises some error where the description of claims or of fields is of another kind than this program writes."""
+    ours = package[OURS]
+    _ = int(ours.get("l_diversity", 1)), float(ours.get("max_share", 100)), [*ours.get("counts", [])]
+    for resource in package["resources"]:
+        fields = resource.get("schema", {"fields": []})["fields"]
+        roles = ["".join((field["name"], field["type"])) and field.get("role") for field in fields]
+        _ = Path(resource["path"]), [set(field.get("constraints", {}).get("enum", [])) for field in fields]
+        if resource["name"] == RECORDS:
+            roles.index(REGION)  # without it, classes of different regions would be counted as one
 
 
 def check_folder(folder: Path, k: int | None = None) -> Checked:
@@ -205,8 +218,13 @@ def _read(folder: Path, name: str, resource: Mapping[str, Any] | None) -> tuple[
     if resource is None:
         return None, Claim(claim, False, tr("There is no table “{table}”.", table=name))
     try:
-        missing = str(resource["schema"]["missingValues"][0])
-        table = read_table(folder / str(resource["path"]), name, fields_of(resource), missing)
+        fields = fields_of(resource)
+    except InputError as error:
+        return None, Claim(claim, False, str(error))
+    try:
+        file = folder / str(resource["path"])
+        missing = str(resource["schema"]["missingValues"][0]) if file.suffix.lower() == ".csv" else ""
+        table = read_table(file, name, fields, missing)
     except InputError as error:
         return None, Claim(claim, None, str(error))
     except (NotAsDescribed, OSError, sqlite3.Error, csv.Error, KeyError, IndexError, TypeError) as error:

@@ -26,7 +26,8 @@ class Classes:
 
     def __init__(self, table: DataTable) -> None:
         count = table.of_role(COUNT)
-        self.weights = table.copies * (_numbers(table, count[0].name) if count else 1)
+        # A count that is missing or below 0, which no release has, is nobody.
+        self.weights = table.copies * (np.maximum(_numbers(table, count[0].name), 0) if count else 1)
         own = [of for field, of in zip(table.fields, table.columns) if field.role in OF_CLASSES]
         self.class_of = np.empty(0, np.int64)
         if len(table.copies):

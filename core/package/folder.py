@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..anonymise import Account
+from ..arrays import to_list
 from ..errors import PrivacyError
+from ..formulas import warning_of_folder
 from ..language import tr
 from ..parameters import check_choice
 from ..publish.files import DISK, FileSystem
@@ -32,6 +34,7 @@ def write_folder(
     said: Said | None = None,
     name: str = "",
     pages: Mapping[str, tuple[str, str]] | None = None,
+    warn: Callable[[str], object] | None = None,
 ) -> dict[str, Any]:
     """Write a release into a folder, which is there and empty, and look at every claim of it once more.
 
@@ -51,6 +54,8 @@ def write_folder(
         Of the folder that it becomes; that of the folder itself where empty.
     pages : mapping of str to (str, str), optional
         Further files by name, each with its title and text.
+    warn : callable, optional
+        Takes a sentence on texts of a CSV file that some spreadsheet program may take for formulas.
 
     Returns
     -------
@@ -60,7 +65,8 @@ def write_folder(
     Raises
     ------
     InputError
-        For an unknown format, one that nothing here writes, and values that it cannot hold.
+        For an unknown format, one that nothing here writes, and values that it cannot hold, or that spreadsheet
+        programs would run.
     PrivacyError
         Where what was written is not what was to be released.
     OSError, sqlite3.Error
@@ -84,6 +90,11 @@ def write_folder(
     """
     check_choice("FOLDER_FORMAT", written, FORMATS)
     check_format(written)
+    if written == CSV:
+        for table in tables:
+            warning = warning_of_folder(f"{table.name}.csv", _texts_of(table))
+            if warning and warn is not None:
+                warn(warning)
     files = write_tables(folder, tables, written)
     package = described(account, tables, files, written, said or Said(), name or folder.name)
     for table in tables:
@@ -100,6 +111,12 @@ def write_folder(
     DISK.write(folder / FILE, content.encode("utf-8"))
     recount(folder)
     return package
+
+
+def _texts_of(table: DataTable) -> list[str]:
+    """The names of a table's fields, and its texts."""
+    texts = (text for column in table.columns for text in to_list(column.categories) if isinstance(text, str))
+    return [*table.names, *texts]
 
 
 def recount(folder: Path) -> None:

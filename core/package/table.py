@@ -20,6 +20,7 @@ TYPES = (INTEGER, NUMBER, STRING, BOOLEAN, DATE, DATETIME)
 LEVEL, REGION, AREA, QUASI, SENSITIVE, KEPT, COUNT, PARENT, PERSON, FLAG = (
     *("level", "region", "area", "quasi-identifier", "sensitive", "kept", "count", "parent", "person", "shown"),
 )
+BEYOND = 2**63  # the first whole number that 64 bits do not hold
 NAMES = {"QDate": DATE, "QDateTime": DATETIME}  # of types that are known by their name alone
 KINDS = {int: INTEGER, float: NUMBER, str: STRING, bool: BOOLEAN, date: DATE, datetime: DATETIME}
 
@@ -97,7 +98,7 @@ class DataTable:
 def typed(column: Column) -> tuple[str, Column]:
     """The type of a column's values, and the column with values of that type alone; unused values are gone.
 
-    Values of several types, or of one that no schema knows, become text.
+    Values of several types, or of one that no schema knows, and whole numbers of more than 64 bits become text.
     """
     used = np.flatnonzero(np.bincount(column.codes, minlength=len(column.categories)))
     position = np.zeros(len(column.categories), np.int64)
@@ -111,6 +112,8 @@ def typed(column: Column) -> tuple[str, Column]:
         floats = [None if value is None else float(str(value)) for value in values]
         if all(value is None or Decimal(repr(value)) == of for value, of in zip(floats, values)):
             kind, values = NUMBER, floats
+    if kind == INTEGER and not all(value is None or -BEYOND <= value < BEYOND for value in values):
+        kind = STRING  # as GeoPackage and Parquet have no such number
     kind = kind or STRING
     plain = [None if value is None else _plain(kind, value) for value in values]
     codes = smallest_integers(position[column.codes], max(len(used), 1))

@@ -92,14 +92,33 @@ def _what_it_tells(least: int, people_per_dot: int, allocation: str) -> tuple[st
         "a dot.",
         people_per_dot,
     )
-    if allocation == BY_RATE:
+    if allocation == BY_RATE and people_per_dot == 1:
         category = tr(
             "The category of each dot is drawn with the shares of its group, so that the dots of a category are near "
             "its count, not equal to it. That is no protection: with the seed, or with another map of the same people, "
             "the count itself may follow."
         )
-    else:
+    elif allocation == BY_RATE:
+        category = tr(
+            "The category of each dot is drawn with the shares of its group, so that the dots of a category are near "
+            "its share of them. That is no protection: with the seed, or with another map of the same people, the "
+            "count itself may nearly follow."
+        )
+    elif people_per_dot == 1:
         category = tr("The dots of a category are its count.")
+    else:
+        category = tr("The dots of a group are shared out by the counts of its categories, to within a dot.")
+    without = tr(
+        "A group without dots has nobody, or a category of which some, but fewer than {least}, are there: readers who "
+        "know that people live there know the second.",
+        least=least,
+    )
+    if people_per_dot > 1:
+        without = tr(
+            "A group without dots has too few people for one dot, or a category of which some, but fewer than {least}, "
+            "are there: readers who know that enough people live there know the second.",
+            least=least,
+        )
     return (
         dots,
         category,
@@ -110,11 +129,7 @@ def _what_it_tells(least: int, people_per_dot: int, allocation: str) -> tuple[st
             "of the group.",
             least=least,
         ),
-        tr(
-            "A group without dots has nobody, or a category of which some, but fewer than {least}, are there: readers "
-            "who know that people live there know the second.",
-            least=least,
-        ),
+        without,
     )
 
 

@@ -273,7 +273,8 @@ meet <- function(profile, home, records, level, region, people, region_of, names
   lost <- which(tabulate(profile[kept], n) == 0)[1]
   if (!is.na(lost)) {
     return(paste0("region ", region[lost], " of level ", level[lost], " shows ", records[lost],
-                  " records, the table has ", sum(people[home[profile == lost]]), " people there for them."))
+                  " records for which the table has nobody left: its people in the areas where they can live are ",
+                  "other records."))
   }
   # People beyond the records, of each part of the map whose rows have areas in common, are spread along with them.
   part <- seq_along(people)
@@ -296,7 +297,7 @@ meet <- function(profile, home, records, level, region, people, region_of, names
   columns <- numeric(length(people))
   columns[reached] <- people[reached]
   found <- rake(row, column, people[column], c(records, left[with_left]), columns)
-  if (is.null(found)) return("the table cannot be met.")
+  if (is.null(found)) return("no weights meet the table in all areas.")
   weight <- numeric(length(profile))
   weight[kept] <- found[seq_len(sum(kept))]
   weight / total_by(weight, profile, n)[profile]

@@ -120,6 +120,24 @@ def test_the_report_says_what_it_tells(dotmap, tmp_path):
     assert "has fewer than 10 people there: 1 of 4," in text
 
 
+def test_the_report_of_dots_for_several_people_says_so(dotmap, tmp_path):
+    """Group 3 has too few people for a dot, though its one category has enough: it was said to have a small one."""
+    page, given = tmp_path / "dots.html", {"PEOPLE": "people", "RATE": "employed", "PEOPLE_PER_DOT": 80}
+    done = dotmap(**given, ALLOCATION="as counted", REPORT=str(page))
+    assert Counter(row["vbas_region"] for row in done.rows("POINTS")) == {1: 1}
+    text = re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
+    assert "A group without dots has too few people for one dot, or a category" in text
+    assert "A group without dots has nobody" not in text and "The dots of a category are its count" not in text
+    dotmap(**given, REPORT=str(page))
+    assert "near its count" not in re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
+
+
+def test_rows_that_count_nobody_are_not_missed(dotmap):
+    people = make_layer({"home": ["1", "99"], "job": ["y", "y"], "n": [12, 0]})
+    done = dotmap(RECORDS=people, RECORD_REGION="home", CATEGORY="job", RECORD_COUNT="n")
+    assert not any("in none of the groups" in line for line in done.log)
+
+
 def test_outputs_say_what_they_are(provider):
     algorithm = provider.algorithm("dotmap")
     kinds = {

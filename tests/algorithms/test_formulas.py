@@ -27,7 +27,7 @@ HARMLESS = ["-5", "+3.5", "a=b", "under 5"]
 def released(run, tmp_path):
     """released(texts, place, name of their field) -> the run: a release of 12 people per text."""
 
-    def one(texts, place, name="job"):
+    def one(texts, place, name="job", **further):
         rows = [text for text in texts for _ in range(12)]
         records = make_layer({"home": ["a", "b"] * (len(rows) // 2), name: rows})
         return run(
@@ -37,6 +37,7 @@ def released(run, tmp_path):
             QUASI_IDENTIFIERS=[name],
             CROSSWALK=make_layer({"home": ["a", "b"], "vbas_region": [1, 1]}),
             RELEASED_RECORDS=str(tmp_path / place),
+            **further,
         )
 
     return one
@@ -62,6 +63,19 @@ def test_a_csv_holds_the_very_text_and_the_log_warns(released, tmp_path, text):
         assert {row["job"] for row in csv.DictReader(lines)} == {text}
     (said,) = warnings_of(done)
     assert "RELEASED_RECORDS: released.csv holds texts" in said and "\n" not in said
+
+
+def test_a_folder_is_looked_at_as_a_file_is(released, tmp_path):
+    """The texts of its CSV files; its other formats say what is text."""
+    folder = {"RELEASE_FOLDER": str(tmp_path / "release")}
+    words = r"RELEASE_FOLDER: records\.csv would hold texts that spreadsheet programs run .*FOLDER_FORMAT"
+    with pytest.raises(QgsProcessingException, match=words):
+        released(RUN[:1], "released.gpkg", **folder)
+    assert list(Path(tmp_path).iterdir()) == []
+    (said,) = warnings_of(released(COMPUTED, "released.gpkg", **folder))
+    assert said.startswith("RELEASE_FOLDER: records.csv holds texts")
+    assert warnings_of(released(HARMLESS, "released.gpkg", **folder)) == []
+    assert warnings_of(released(RUN, "released.gpkg", **folder, FOLDER_FORMAT="GeoPackage")) == []
 
 
 def test_the_name_of_a_field_is_looked_at_too(released):

@@ -28,7 +28,7 @@ from vbas.core.records.table import RecordTable
 from .nested_cases import random_levels
 
 VERIFY = Path(__file__).resolve().parents[2] / "verify" / "verify.py"
-TEXTS = ["a", "b", "", "NA", 'with "quotes", and commas', "two\nlines", " blanks ", "é", "=1+1", "𝒳"]
+TEXTS = ["a", "b", "", "NA", 'with "quotes", and commas', "two\nlines", " blanks ", "é", "+1+1", "𝒳"]
 
 
 def verify_module():

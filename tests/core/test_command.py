@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -319,3 +320,25 @@ def test_a_csv_file_that_is_none_ends_in_a_sentence(tmp_path, text):
     (tmp_path / "table.csv").write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(InputError, match="RECORDS"):
         table_of_source("table.csv", tmp_path, "RECORDS").columns(["a"])
+
+
+@pytest.mark.parametrize("ending", ["geojson", "fgb", "shp"])
+def test_values_of_other_formats_stay_what_they_are_beside_missing_ones(tmp_path, ending):
+    """As in QGIS: numbers whole, flags true or false, dates without a time; pandas alone makes others of them."""
+    geopandas = pytest.importorskip("geopandas")
+    n, flag = pd.array([7, None, 2**53 - 1], dtype="Int64"), pd.array([True, None, False], dtype="boolean")
+    given = {"n": n, "flag": flag, "day": [date(2020, 1, 1), None, date(2021, 1, 1)], "all": [1, 2, 2**53 + 1]}
+    geopandas.GeoDataFrame(given, geometry=shapely.points([[0, 0]] * 3), crs=32633).to_file(tmp_path / f"t.{ending}")
+    read = table_of_source(f"t.{ending}", tmp_path, "RECORDS")
+    assert read.values("n") == [7, None, 2**53 - 1] and read.values("all") == given["all"]
+    assert read.values("flag") == [True, None, False]
+    assert all(type(value) is kind for name, kind in (("n", int), ("flag", bool)) for value in read.values(name)[::2])
+    assert [str(value)[:11] for value in read.values("day")] == ["2020-01-01", "None", "2021-01-01"]
+
+
+def test_numbers_that_would_lose_their_last_digits_are_refused(tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    codes = pd.array([9007199254740993, None], dtype="Int64")
+    geopandas.GeoDataFrame({"code": codes}, geometry=shapely.points([[0, 0]] * 2)).to_file(tmp_path / "t.geojson")
+    with pytest.raises(InputError, match="“code” has missing values beside whole numbers of 16 digits"):
+        table_of_source("t.geojson", tmp_path, "RECORDS")

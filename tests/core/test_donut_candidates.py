@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import shapely
@@ -142,6 +144,19 @@ def test_the_share_counts_points_and_homes():
     enough = one_home(5, 0)[2].shortfall(5)
     assert not enough.most
     assert enough.sentence() == "Each masked point could have come from at least 5 addresses."
+
+
+def test_a_building_of_many_households_is_not_called_as_many_addresses():
+    """All of them at one door: whoever knows the addresses knows the home."""
+    homes = homes_of(np.array([[50.0, 50.0]]), np.zeros(1, int), np.full(1, 100.0))
+    moved = donut_mask(
+        homes.points, homes.area_of, homes.people, TWO, 5, 50, "uniform in area", np.random.default_rng(0)
+    )
+    building = Households(np.array([[50.0, 50.0]]), np.array([30.0]))
+    short = hiding(moved, homes, building, own_areas(building.points, TWO)).shortfall(5)
+    assert (short.points, short.points_below) == (1, 0)
+    assert short.sentence().startswith("Each masked point could have come from the addresses of at least 5 households;")
+    assert "the addresses of fewer than 40 households" in replace(short, k_min=40, points_below=1).sentence()
 
 
 def test_an_earlier_place_leaves_the_addresses_that_fit_both():

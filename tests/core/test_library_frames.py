@@ -100,6 +100,26 @@ def test_every_kind_of_frame_gives_one_release_and_gets_its_kind_back():
     assert len(by_pandas.records) == len(plain.records["sex"]) == plain.account.release.n_records
 
 
+def test_bands_that_pandas_cut_are_given_back():
+    """They are read as text, of which the type of the field knew nothing: every value of the release was missing."""
+    ages = pd.cut([5, 35, 65, np.nan] * 24, [0, 30, 60, 90], right=False)
+    rows = pd.DataFrame({"area": ["a", "b"] * 48, "age": ages})
+    places = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    release = anonymize(places, rows, area="area", quasi_identifiers="age", k=5)
+    assert release.records["age"].dtype == ages.dtype
+    assert sorted(map(str, release.records["age"])) == sorted(map(str, rows["age"]))
+
+
+@pytest.mark.parametrize("written", ["CSV", "GeoPackage", "Parquet"])
+def test_numbers_of_more_than_64_bits_are_text_in_a_folder(tmp_path, written):
+    rows = {"area": ["a", "b"] * 12, "code": [2**63, 2**63, 7, 7] * 6}
+    places = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    release = anonymize(places, rows, area="area", quasi_identifiers="code", k=5)
+    assert release.write(tmp_path / "release", folder_format=written) == release.content_hash
+    assert all(claim.holds for claim in check_folder(tmp_path / "release").claims)
+    assert set(release.records["code"]) == {2**63, 7}
+
+
 def test_arrow_gives_the_same_and_is_given_back():
     pa = pytest.importorskip("pyarrow")
     rows = people()
@@ -155,6 +175,20 @@ def test_it_writes_a_folder_that_holds_and_a_register(tmp_path):
     with pytest.raises(VbasError, match="another run has added a release"):
         release.write(tmp_path / "again")
     assert not (tmp_path / "again").exists() and len(read_register(register)) == 1
+
+
+def test_a_folder_holds_nothing_that_spreadsheet_programs_run(tmp_path):
+    frame = {"area": ["a", "b"] * 12, "job": ["=1+1", "=1+1", "@home", "@home"] * 6}
+    places = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    release = anonymize(places, frame, area="area", quasi_identifiers="job", k=2)
+    with pytest.raises(InputError, match=r"records\.csv would hold texts that spreadsheet programs run"):
+        release.write(tmp_path / "release")
+    assert not list(tmp_path.iterdir())
+    release.write(tmp_path / "release", folder_format="GeoPackage")
+    frame["job"] = ["+1+1"] * 24
+    milder = anonymize(places, frame, area="area", quasi_identifiers="job", k=2)
+    with pytest.warns(UserWarning, match="may run as formulas"):
+        milder.write(tmp_path / "milder")
 
 
 def test_a_folder_of_others_stays_as_it_is(tmp_path):

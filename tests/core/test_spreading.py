@@ -206,6 +206,33 @@ def test_a_contradiction_is_named(people, sentence):
     np.testing.assert_allclose(w[-1], np.array(people) / sum(people))
 
 
+@pytest.mark.parametrize(
+    ("people", "sentence"),
+    [
+        (
+            [20.0, 20.0, 0.0, 0.0],
+            "“x”: region 1 of level 2 shows 6 records for which the table has nobody left: its people in the areas "
+            "where they can live are other records.",
+        ),
+        (
+            [20.0, 20.0, 2.0, 3.0],
+            "“x”: no weights meet the table in all areas; in area d the nearest that were found are 0.6 people off.",
+        ),
+    ],
+)
+def test_a_contradiction_of_where_rows_can_live_is_named(people, sentence):
+    """Six rows of the region can live in the last two areas alone, where the first ones show the class themselves. That
+    the table has enough people in the region is no contradiction, and was called one."""
+    areas = make_areas(list("abcd"), [(0, 0), (900, 0), (0, 900), (900, 900)], np.full(4, 30.0))
+    levels = Levels((own_regions(4), crosswalk_from_table(areas, list("abcd"), [1] * 4)))
+    numbers = {"vbas_level": [1] * 8 + [2] * 6, "vbas_region": [1] * 4 + [2] * 4 + [1] * 6, "q": [1] * 14}
+    rows = released_rows(areas, levels, {name: column_from_values(values) for name, values in numbers.items()})
+    margin = Margin(np.zeros(14, int), np.array([people]), ("“x”",))
+    with pytest.raises(InputError, match=sentence):
+        fit(rows, spread(rows, AT_LEVEL_1), margin)
+    assert fit(rows, spread(rows, AT_LEVEL_1), margin, AS_WEIGHTS).contradictions[0].sentence == sentence
+
+
 def test_a_table_is_read_by_text_and_values_that_it_lacks_are_spread_by_people():
     rows = two_levels([2, 2], [1, 1], value=5)
     table = {"q": column_from_values(["5", "5", "5", "6"])}

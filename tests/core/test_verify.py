@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from vbas import anonymize, update_release
+from vbas.core.errors import InputError
 from vbas.core.package.checking import check_folder
 from vbas.core.package.descriptor import FILE
 from vbas.core.package.folder import write_folder
@@ -159,7 +160,7 @@ def test_a_further_table_is_found_where_it_is_described_too(folder, name):
     """Whoever edits datapackage.json, which no hash covers, may describe one."""
     (folder / "people.csv").write_text("name\n", encoding="utf-8")
     file = {"path": "people.csv", "hash": "sha256:" + hashlib.sha256(b"name\n").hexdigest()}
-    described(folder, lambda package: package["resources"].insert(0, {"name": name, **file}))
+    described(folder, lambda of: of["resources"].insert(0, {**of["resources"][0], "name": name, **file}))
     assert [name for name, holds in both(verify_module(), folder).items() if not holds] == ["other files"]
     assert "“people.csv”" in check_folder(folder).broken[0].says
 
@@ -203,6 +204,47 @@ def test_what_is_no_release_has_an_exit_code_of_its_own(tmp_path):
 def test_a_path_out_of_the_folder_is_not_followed(folder):
     described(folder, lambda package: package["resources"][0].update(path="../records.csv"))
     assert run(str(folder)).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda package: package["resources"][0].pop("name"),
+        lambda package: package["resources"][1].update(path=["crosswalk.csv"]),
+        lambda package: package["resources"][0]["schema"]["fields"][0].update(type=None),
+        lambda package: package["resources"][0]["schema"]["fields"][0].update(constraints="required"),
+        lambda package: package["resources"][0]["schema"]["fields"][-1].update(constraints={"enum": [["F"]]}),
+        lambda package: [field.pop("role", None) for field in package["resources"][0]["schema"]["fields"]],
+        lambda package: package["vbas"].update(layout=float("inf")),
+        lambda package: package["vbas"].update(counts=None),
+        lambda package: package["vbas"].update(l_diversity="two"),
+        lambda package: package["vbas"].update(max_share=None),
+    ],
+)
+def test_a_description_of_another_kind_is_refused_in_a_sentence(folder, change):
+    """Nor is k said to hold of classes where nothing says which field is the region."""
+    described(folder, change)
+    with pytest.raises(InputError, match="no folder of a release"):
+        check_folder(folder)
+    done = run(str(folder))
+    assert done.returncode == 2 and "is no folder of a release" in done.stdout and not done.stderr
+
+
+@pytest.mark.parametrize("cell", ["", "-3"])
+def test_a_count_that_counts_nobody_is_nobody(tmp_path, cell):
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 900]}
+    people = {"area": ["a", "b", "a"], "sex": ["F", "M", "F"], "n": [6, 9, 1]}
+    chosen: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 1, "k": 7}
+    made = anonymize(areas, people, area="area", quasi_identifiers="sex", record_count="n", **chosen)
+    made.write(tmp_path / "release")
+    rows = tmp_path / "release" / "records.csv"
+    assert all(both(verify_module(), rows.parent).values())
+    text = rows.read_text(encoding="utf-8")
+    assert ",9\n" in text
+    rows.write_text(text.replace(",9\n", f",{cell}\n"), encoding="utf-8")
+    said = both(verify_module(), rows.parent)
+    assert said["fields records"] and said["k"] is False and said["counts"] is False
+    assert check_folder(rows.parent).smallest == 0
 
 
 def test_it_stands_alone_and_is_short():

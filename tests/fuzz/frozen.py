@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "636fe936888a8879d1a7fdedf25d9c76dfc064ae0e58842ff028b57aa78c48d1"
+FROZEN = "9cb52ddab7034ed11555693452dd13568a3133466cd7fab8f67c3c9abb27a32f"
 
 
 def modules() -> list[Path]:
