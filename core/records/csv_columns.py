@@ -134,7 +134,7 @@ def _places(rows: bytes, separator: int, n_fields: int) -> tuple[np.ndarray, np.
 
 def _outside(data: np.ndarray, stop: np.ndarray, quotes: np.ndarray, separator: int) -> np.ndarray:
     """The ends of values, of which those are left out that stand between quotation marks. Raises NotPlain where these
-    are not a pair around a value that is not empty, within a line."""
+    are not a pair around a whole value, within a line."""
     if len(quotes) % 2:
         raise NotPlain
     opening, closing = quotes[::2], quotes[1::2]
@@ -142,7 +142,7 @@ def _outside(data: np.ndarray, stop: np.ndarray, quotes: np.ndarray, separator: 
     begins = (opening == 0) | (before == separator) | (before == _NEWLINE)
     ends = (after == separator) | (after == _NEWLINE)
     within = np.searchsorted(quotes, stop) % 2 == 1
-    if not (begins & ends & (closing > opening + 1)).all() or (data[stop[within]] == _NEWLINE).any():
+    if not (begins & ends).all() or (data[stop[within]] == _NEWLINE).any():
         raise NotPlain
     return stop[~within]
 

@@ -88,7 +88,7 @@ def test_what_is_read_plainly_is_what_qgis_shows(
     if quoted:
         marked = "".join(cell for row in rows for cell in row) if quoted == "all" else "aF7 "
         names = [f'"{name}"' if quoted == "all" else name for name in NAMES]
-        rows = [[f'"{cell}"' if cell and cell[0] in marked else cell for cell in row] for row in rows]
+        rows = [[f'"{cell}"' if not cell or cell[0] in marked else cell for cell in row] for row in rows]
     else:
         names = NAMES
         rows = [[cell.replace(separator, "_") for cell in row] for row in rows]
@@ -130,7 +130,7 @@ def test_a_plain_file_is_read_plainly(tmp_path):
         (b'home,age\n"1,7\n', ("text", "text")),
         (b'home,age\n"1" ,7\n', ("text", "text")),
         (b'home,age\n1"2",7\n', ("text", "text")),
-        (b'home,age\n"",7\n', ("text", "text")),
+        (b'home,age\n"""",7\n', ("text", "text")),
         (b'home,age\n"1""2",7\n', ("text", "text")),
         (b'home,age\n"1\n2",7\n', ("text", "text")),
         (b"home,age\n1,7\n2\n", ("text", "text")),
