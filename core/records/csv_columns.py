@@ -1,8 +1,8 @@
 """Columns of a plain CSV file, found by its separators and line ends alone: several times as fast as by rows.
 
 Only where nothing is to be interpreted: no quotation marks but a pair around a whole value, as many values in every
-row, texts as they stand and whole numbers as Python writes them. Of any other file nothing is given, and a reader of
-CSV files has to read it.
+row, texts as they stand, whole numbers as Python writes them and others with a decimal point. Of any other file nothing
+is given, and a reader of CSV files has to read it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ..progress import Progress, silent
 from .byte_texts import LONGEST, NotEncoded, TextEncoder
 from .columns import Column, ColumnBuilder
-from .sqlite_file import INTEGER, LONG, TEXT
+from .sqlite_file import INTEGER, LONG, REAL, TEXT
 from .table_file import TableFile
 
 SEPARATORS = (",", ";", "\t")
@@ -26,6 +26,7 @@ _NEWLINE, _QUOTE = 10, 34
 _BLANK = np.zeros(256, bool)
 _BLANK[[9, 32]] = True
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}")
+_DECIMAL = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d{1,15})?")
 _LARGEST = {INTEGER: 2**31 - 1, LONG: 2**63 - 1}
 
 
@@ -36,7 +37,7 @@ def read_plain_csv(file: TableFile, n_rows: int, progress: Progress = silent) ->
     """
     kinds = [file.kinds.get(name) for name in file.read]
     separator = _separator_of(file)
-    if separator is None or any(kind not in (TEXT, *_LARGEST) for kind in kinds):
+    if separator is None or any(kind not in (TEXT, REAL, *_LARGEST) for kind in kinds):
         return None
     builders = {name: ColumnBuilder() for name in file.read}
     encoders = {file.fields.index(name): TextEncoder(builder.code_of) for name, builder in builders.items()}
@@ -156,14 +157,22 @@ def _refuse_blanks(buffer: np.ndarray, start: np.ndarray, length: np.ndarray) ->
 
 
 def _of_kind(column: Column, kind: str) -> Column:
-    """Texts as the whole numbers that they are, where the field holds such; an empty text is a missing one then. Raises
+    """Texts as the numbers that they are, where the field holds such; an empty text is a missing one then. Raises
     NotPlain where one is no such number."""
     if kind == TEXT:
         return column
     builder, codes = ColumnBuilder(), []
     for text in column.categories.tolist():
-        if text and (_WHOLE.fullmatch(text) is None or abs(int(text)) > _LARGEST[kind]):
-            raise NotPlain
-        codes.append(builder.code_of(int(text) if text else None))
+        codes.append(builder.code_of(_number(text, kind) if text else None))
     builder.add_codes(np.array(codes, np.int32)[column.codes])
     return builder.column()
+
+
+def _number(text: str, kind: str) -> float:
+    if kind == REAL:
+        if _DECIMAL.fullmatch(text) is None or (text[0] == "-" and not float(text)):
+            raise NotPlain
+        return float(text)
+    if _WHOLE.fullmatch(text) is None or abs(int(text)) > _LARGEST[kind]:
+        raise NotPlain
+    return int(text)

@@ -37,6 +37,11 @@ CELLS = st.one_of(
             "\ta",
             "NULL",
             "12345678901",
+            "2.50",
+            "-0.0",
+            "0.1",
+            ".5",
+            "7.",
             "x" * 70,
             "a,b;c",
             "Fa\tb",
@@ -50,7 +55,12 @@ CELLS = st.one_of(
 PLAIN = st.sampled_from(
     ["", "a", "F", "é – x", "007", "7", "-7", "0", "a b", "NULL", "12345678901", "x" * 70, "a, b; c"]
 )
-ROWS = st.sampled_from([PLAIN, CELLS]).flatmap(
+DECIMAL = st.one_of(
+    st.sampled_from(["", "7", "-7", "0", "0.0", "2.50", "0.1", "-19.99"]),
+    st.decimals(-(10**9), 10**9, places=3).map(str),
+    st.floats(-1e12, 1e12).map(repr),
+)
+ROWS = st.sampled_from([PLAIN, CELLS, DECIMAL]).flatmap(
     lambda cell: st.lists(st.tuples(cell, cell, cell), min_size=1, max_size=9)
 )
 
@@ -77,7 +87,13 @@ def plainly(source, names, n_rows):
     last=st.booleans(),
     quoted=st.sampled_from(["", "all", "some"]),
     types=st.sampled_from(
-        ["", '"String","String","String"', '"String","String","Integer"', '"String","Integer64","String"']
+        [
+            "",
+            '"String","String","String"',
+            '"String","String","Integer"',
+            '"String","Integer64","String"',
+            '"String","Real","Real"',
+        ]
     ),
     at_once=st.sampled_from([16, 40, 1 << 22]),
 )
@@ -141,7 +157,9 @@ def test_a_plain_file_is_read_plainly(tmp_path):
         (b"home,sex\n1,7\n", ("text", "text")),
         (b"home,age\n\xe9,7\n", ("text", "text")),
         (b"home,age\n1,2147483648\n", ("text", "integer")),
-        (b"home,age\n1,7\n", ("text", "real")),
+        (b"home,age\n1,7e2\n", ("text", "real")),
+        (b"home,age\n1,-0.0\n", ("text", "real")),
+        (b"home,age\n1,.5\n", ("text", "real")),
         (b"home,age\n1,7\n2,8\n", ("text", "text")),  # not as many rows as were counted
     ],
 )
