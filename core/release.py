@@ -10,7 +10,7 @@ import numpy as np
 from .dataclass import dataclass
 from .errors import PrivacyError
 from .language import plural, tr
-from .plan import SUPPRESSED, Plan, of_rows
+from .plan import Plan, of_rows
 from .privacy.diversity import shares_of
 from .privacy.kept_field import KeptField
 from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
@@ -114,8 +114,6 @@ def apply(
         of_rows(of_rows(smallest_integers(of_class, n), plan.counted.equivalence_class_of), records.cell_of)
         for of_class, n in ((plan.level, len(plan.levels)), (plan.region, n_regions))
     )
-    if table.counts is not None:
-        level[table.counts <= 0] = SUPPRESSED
     fields = {**plan.shown(table.quasi_identifiers, level), **table.kept}
     values_count = requirement is not None and requirement.asks_for_values
     # Codes follow the sorted categories, so their order is that of the values shown.
