@@ -214,6 +214,15 @@ def test_virtual_field_of_a_name_that_the_file_has_got_since(tmp_path, counted):
     assert counted(shown, ["marked"]) == Counter({("460001", "shown"): 20})
 
 
+def test_virtual_field_of_a_name_that_a_csv_file_has_got_since(tmp_path, counted):
+    path = tmp_path / "people.csv"
+    path.write_text("home,sex\n" + "460001,F\n" * 20)
+    shown = QgsVectorLayer(str(path), "people", "ogr")
+    shown.addExpressionField("'shown'", QgsField("marked", QVariant.Type.String, "String"))
+    path.write_text("home,sex,marked\n" + "460001,F,hidden\n" * 20)
+    assert counted(shown, ["marked"]) == Counter({("460001", "shown"): 20})
+
+
 @EVERY_FORMAT
 def test_joined_field(opened, counted, name):
     layer = opened(name)

@@ -170,7 +170,7 @@ def test_a_destination_that_is_taken_is_said_before_anything_is_counted(run, pla
     given = place(kind)
     import vbas.algorithms.databases.releasing as job
 
-    monkeypatch.setattr(job, "counted", lambda *_: pytest.fail("it was counted"))
+    monkeypatch.setattr(job, "counted_in_place", lambda *_: pytest.fail("it was counted"))
     (tmp_path / "taken.parquet").mkdir()
     taken = "people" if kind == "PostgreSQL" else str(tmp_path / "taken.parquet")
     with pytest.raises(QgsProcessingException, match=r"DESTINATION: .*“[^”]*(people|taken.parquet)” is there already"):

@@ -275,7 +275,11 @@ def test_a_staged_page_that_changes_after_it_was_written_is_not_delivered(anonym
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [rare, another_table, a_log])
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
-def test_a_file_that_is_changed_in_its_place_is_taken_away_again(anonymize, tmp_path, monkeypatch, change, there):
+@pytest.mark.parametrize("linked", [True, False], ids=["linked", "copied"])
+def test_a_file_that_is_changed_in_its_place_is_taken_away_again(
+    anonymize, tmp_path, monkeypatch, change, there, linked
+):
+    monkeypatch.setattr(files.FileSystem, "shows_what_is_inherited", linked)
     place = tmp_path / "released.gpkg"
     if there:
         anonymize(RELEASED_RECORDS=str(place), N_SITES=3)
