@@ -31,6 +31,7 @@ from ..layers.tables import Table, TableColumn, filled
 from .form import Form, FormJob
 from .parameters import POINTS, field, sink, source
 
+ROUNDING = 1e-4  # of the surface of a region, which its shape may lack though its areas do not overlap
 NUMBERS = {
     "N_SITES": tr("Regions"),
     "N_RECORDS": tr("Records"),
@@ -191,7 +192,15 @@ def _values(column: Column) -> list[object]:
 
 
 def _square_metres(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> np.ndarray:
-    return layer.square_metres_of(shapes) if layer.are_points else crosswalk.totals(layer.square_metres)
+    """The surface of each region, (n_regions,); shapes : of the regions, in the CRS of the layer.
+
+    That of its areas together, less what they share where they overlap.
+    """
+    if layer.are_points:
+        return layer.square_metres_of(shapes)
+    together, apart = crosswalk.totals(layer.square_metres), crosswalk.totals(shapely.area(layer.shapes))
+    share = np.divide(shapely.area(shapes), apart, out=np.ones_like(apart), where=apart > 0)
+    return np.where(share < 1 - ROUNDING, share * together, together)
 
 
 def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[object]:
