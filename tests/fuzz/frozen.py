@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "b457566b814a1cc57770ddb9fa9b3b663cf73ebedaee20caa25c567a3e5c8c64"
+FROZEN = "33919dfcab942b0cdd4a3645da09262c55e0e37fd308f9f1a147f1fa2af0b720"
 
 
 def modules() -> list[Path]:
