@@ -145,7 +145,7 @@ class Hiding:
         drawn, wanted = np.isfinite(self.left), k_min or K_MIN
         short = drawn & (self.left < wanted)
         counts = [int(n) for rows in (drawn, short) for n in (self.members[rows].sum(), rows.sum())]
-        return Shortfall(wanted, k_min > 0, *counts, self.weighted)
+        return Shortfall(wanted, k_min > 0, *counts, weighted=self.weighted)
 
 
 @dataclass(frozen=True)
