@@ -144,8 +144,8 @@ class Hiding:
         """How many fall short of K_MIN; of 5, where K_MIN is 0."""
         drawn, wanted = np.isfinite(self.left), k_min or K_MIN
         short = drawn & (self.left < wanted)
-        counts = [int(n) for rows in (drawn, short) for n in (self.members[rows].sum(), rows.sum())]
-        return Shortfall(wanted, k_min > 0, *counts, weighted=self.weighted)
+        points, below = int(self.members[drawn].sum()), int(self.members[short].sum())
+        return Shortfall(wanted, k_min > 0, points, int(drawn.sum()), below, int(short.sum()), self.weighted)
 
 
 @dataclass(frozen=True)
