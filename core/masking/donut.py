@@ -266,7 +266,7 @@ def _repeats(numbers: np.ndarray, values: np.ndarray) -> bool:
 
 
 def _lies_in_a_plane(numbers: np.ndarray, places: np.ndarray) -> bool:
-    """Whether numbers (N,) follow from places (N, 2) as those of another unit, origin or system do in a small region."""
+    """Whether numbers (N,) follow from places (N, 2), as coordinates of another unit, origin or system nearly do."""
     known = np.isfinite(numbers) & np.isfinite(places).all(axis=1)
     if len(np.unique(places[known], axis=0)) < _ENOUGH_FOR_A_PLANE or 2 * known.sum() < len(numbers):
         return False
