@@ -199,7 +199,7 @@ def _square_metres(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -
     if layer.are_points:
         return layer.square_metres_of(shapes)
     together, apart = crosswalk.totals(layer.square_metres), crosswalk.totals(shapely.area(layer.shapes))
-    share = np.divide(shapely.area(shapes), apart, out=np.ones_like(apart), where=apart > 0)
+    share = np.divide(shapely.area(shapes), apart, out=np.ones(len(apart)), where=apart > 0)
     return np.where(share < 1 - ROUNDING, share * together, together)
 
 
