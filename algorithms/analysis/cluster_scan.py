@@ -7,7 +7,7 @@ import shapely
 
 from ...core import counted
 from ...core.analysis.outcome import Outcome
-from ...core.analysis.scan import BERNOULLI, HIGH, LOOKED_FOR, MODELS, MOST_IN_A_CIRCLE, POISSON, Cluster, scan
+from ...core.analysis.scan import BERNOULLI, HIGH, LOOKED_FOR, LOW, MODELS, MOST_IN_A_CIRCLE, POISSON, Cluster, scan
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import dissolve
 from ...core.errors import InputError
@@ -113,21 +113,27 @@ class ClusterScan(VbasAlgorithm):
         )
         clusters = [cluster for cluster in result.clusters if cluster.p_value <= form.number("SIGNIFICANCE")]
         likeliest = result.most_likely
-        form.info(_said(layer, clusters, likeliest))
+        form.info(_said(form, layer, clusters, likeliest))
         form.outputs.add("CLUSTERS", _table(CLUSTERS, layer, clusters, _joined(layer, clusters)))
         if form.outputs.wanted("CIRCLES"):
             form.outputs.add("CIRCLES", _table(CIRCLES, layer, clusters, _circles(layer, clusters)))
         return {**_numbers(outcome, likeliest), "N_CLUSTERS": len(clusters)}
 
 
-def _said(layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) -> str:
+def _said(form: Form, layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) -> str:
     if likeliest is None:
-        return tr("No circle has more cases than expected.")
+        return {
+            HIGH: tr("No circle has more cases than expected."),
+            LOW: tr("No circle has fewer cases than expected."),
+        }.get(form.text("LOOK_FOR"), tr("Every circle has as many cases as expected."))
     area = str(layer.areas.identifiers[likeliest.centre])
     if not clusters:
         return tr(
-            "No cluster: the likeliest circle, around area {area}, is no rarer than chance makes it (p = {p:.3f}).",
+            "No cluster at the level of {significance:g}: where there is none, chance gives one as likely as the "
+            "circle around area {area} in {percent:.1f} of 100 maps (p = {p:.3f}).",
+            significance=form.number("SIGNIFICANCE"),
             area=area,
+            percent=100 * likeliest.p_value,
             p=likeliest.p_value,
         )
     risk = likeliest.relative_risk

@@ -31,6 +31,7 @@ from ..layers.tables import Table, TableColumn, filled
 from .form import Form, FormJob
 from .parameters import POINTS, field, sink, source
 
+ROUNDING = 1e-4  # of the surface of a region, which its shape may lack though its areas do not overlap
 NUMBERS = {
     "N_SITES": tr("Regions"),
     "N_RECORDS": tr("Records"),
@@ -176,7 +177,7 @@ def _table(
     values: Sequence[str] = (),
 ) -> Table:
     """A row per region, level after level: where it stands, how large it is, and what is measured of it."""
-    surfaces = [crosswalk.totals(layer.surfaces_square_metres) for crosswalk in levels.crosswalks]
+    surfaces = [_square_metres(layer, crosswalk, of) for crosswalk, of in zip(levels.crosswalks, shapes)]
     described = region_columns(levels, nested, values)
     own_columns: dict[str, TableColumn | None] = {
         name: _values(column) for name, column in described.items() if table.alias_of(name)
@@ -188,6 +189,18 @@ def _table(
 def _values(column: Column) -> list[object]:
     """The value of each row."""
     return to_list(column.categories[column.codes])
+
+
+def _square_metres(layer: AreaLayer, crosswalk: Crosswalk, shapes: np.ndarray) -> np.ndarray:
+    """The surface of each region, (n_regions,); shapes : of the regions, in the CRS of the layer.
+
+    That of its areas together, less what they share where they overlap.
+    """
+    if layer.are_points:  # whose cells do not overlap
+        return crosswalk.totals(layer.surfaces_square_metres)
+    together, apart = crosswalk.totals(layer.square_metres), crosswalk.totals(shapely.area(layer.shapes))
+    share = np.divide(shapely.area(shapes), apart, out=np.ones(len(apart)), where=apart > 0)
+    return np.where(share < 1 - ROUNDING, share * together, together)
 
 
 def names_of_regions(crosswalk: Crosswalk, labels: Sequence[object]) -> list[object]:

@@ -84,7 +84,7 @@ class Contradiction:
         if self.kind == NOT_MET:
             return tr(
                 "{group}: no weights meet the table in all areas; in area {place} the nearest that were found are "
-                "{off:.2g} people off.",
+                "off by {off:.2g}.",
                 group=self.group,
                 place=self.place,
                 off=abs(self.rows - self.people),

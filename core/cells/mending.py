@@ -37,6 +37,7 @@ MOST_REACH = 5
 MOST_TOGETHER = 4
 MOST_ROUNDS = 20
 NODES = 200
+SOLVED, INFEASIBLE = 0, 2  # of HiGHS
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,20 +353,25 @@ class _Program:
             columns = [column for row in self._rows for column in row]
             values = [value for row in self._rows for value in row.values()]
             matrix = sparse.csr_matrix((values, (rows, columns)), (len(self._rows), self._n))
-            solution = optimize.milp(
-                self._cost,
-                constraints=optimize.LinearConstraint(matrix, np.array(self._low), np.inf),
-                integrality=np.ones(self._n),
-                bounds=optimize.Bounds(0.0, 1.0),
-                options={"node_limit": NODES, "mip_rel_gap": 0.0},
-            )
+            # What HiGHS simplifies beforehand may lose the best solution (in scipy 1.10 it called 2 moves optimal where
+            # one does): what it finds with that is taken where there is nothing else, and not for the best.
+            for presolve in (False, True):
+                solution = optimize.milp(
+                    self._cost,
+                    constraints=optimize.LinearConstraint(matrix, np.array(self._low), np.inf),
+                    integrality=np.ones(self._n),
+                    bounds=optimize.Bounds(0.0, 1.0),
+                    options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": presolve},
+                )
+                if solution.x is not None or solution.status == INFEASIBLE:
+                    break
             if solution.x is None:
                 return None
             chosen = solution.x[: len(self._cell)] > 0.5
             group_of = np.full(len(self._cells), LEFT_OUT, np.int64)
             group_of[self._cell[chosen]] = self._target[chosen]
             if not self._ask_for_connection(group_of):
-                self.optimal = solution.status == 0
+                self.optimal = solution.status == SOLVED and not presolve
                 return group_of
         return None
 

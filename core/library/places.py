@@ -176,9 +176,21 @@ def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
         name = next((field for field in GEOMETRY if position_of(frame.names, field) >= 0), None)
     if name is not None:
         values = np.asarray(frame.array(frame.names[position_of(frame.names, name)]), dtype=object)
-        wkbs = [
-            value if value is None or isinstance(value, bytes) else shapely.to_wkb(value) for value in values.tolist()
-        ]
+        try:
+            wkbs = [
+                value if value is None or isinstance(value, bytes) else shapely.to_wkb(value)
+                for value in values.tolist()
+            ]
+        except TypeError:
+            raise InputError(
+                tr(
+                    "{layer}: field “{name}” holds no shapes, but {first}: give shapes or WKB there, or rename the "
+                    "field and give “x” and “y”.",
+                    layer=REGIONS,
+                    name=name,
+                    first=first_values(values[:3]),
+                )
+            ) from None
     elif min(position_of(frame.names, X), position_of(frame.names, Y)) >= 0:
         axes = [frame.names[position_of(frame.names, axis)] for axis in (X, Y)]
         both = [number_or_missing(frame.values(axis), axis, REGIONS) for axis in axes]

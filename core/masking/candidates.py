@@ -144,9 +144,8 @@ class Hiding:
         """How many fall short of K_MIN; of 5, where K_MIN is 0."""
         drawn, wanted = np.isfinite(self.left), k_min or K_MIN
         short = drawn & (self.left < wanted)
-        points, below = (int(self.members[rows].sum()) for rows in (drawn, short))
-        homes, homes_below = int(drawn.sum()), int(short.sum())
-        return Shortfall(wanted, k_min > 0, points, homes, below, homes_below, self.weighted)
+        points, below = int(self.members[drawn].sum()), int(self.members[short].sum())
+        return Shortfall(wanted, k_min > 0, points, int(drawn.sum()), below, int(short.sum()), self.weighted)
 
 
 @dataclass(frozen=True)

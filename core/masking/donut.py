@@ -38,6 +38,8 @@ PLAIN_DRAWS = (1, 1, 2, 4, 8, 16, 32)
 # In metres: a position projected to the layer's coordinates and back may differ by half a millimetre, since equal-area
 # projections are computed by series.
 _TOLERANCE = 0.01
+_ROUNDING = 1e-3  # of the extent: how far a coordinate may be rounded that is known again
+_ENOUGH_FOR_A_PLANE = 10  # different places, so that a plane does not go through all of them by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,23 +241,42 @@ def check_released(
 
 
 def check_no_coordinates(kept: Mapping[str, Column], *coordinates: np.ndarray) -> None:
-    """Refuse a released field that repeats a coordinate of the true position, rounded or not.
+    """Refuse a released field that repeats a coordinate of the true position, rounded or not, in whatever unit.
 
     kept : columns of N rows; coordinates : (N, 2) each, in every system a field might use. Raises InputError.
     """
     for field, column in kept.items():
         numbers = np.array([_number_or_nan(value) for value in column.categories], dtype=float)[column.codes]
-        for values in (axis for pair in coordinates for axis in pair.T):
-            placed = np.isfinite(values)
-            near = np.abs(numbers - values)[placed] <= 1e-3 * (np.ptp(values[placed]) if placed.any() else 0.0)
-            if len(near) and np.mean(near) > 0.5:
-                raise InputError(
-                    tr(
-                        "KEEP_FIELDS: “{field}” repeats a coordinate of the true places, which masking is to "
-                        "hide: take it out.",
-                        field=field,
-                    )
+        repeats = any(_repeats(numbers, values) for pair in coordinates for values in pair.T)
+        if repeats or any(_lies_in_a_plane(numbers, pair) for pair in coordinates):
+            raise InputError(
+                tr(
+                    "KEEP_FIELDS: “{field}” repeats a coordinate of the true places, which masking is to "
+                    "hide: take it out.",
+                    field=field,
                 )
+            )
+
+
+def _repeats(numbers: np.ndarray, values: np.ndarray) -> bool:
+    """Whether most numbers (N,) are these values (N,), but for rounding."""
+    placed = np.isfinite(values)
+    near = np.abs(numbers - values)[placed] <= _ROUNDING * (np.ptp(values[placed]) if placed.any() else 0.0)
+    return bool(len(near) and np.mean(near) > 0.5)
+
+
+def _lies_in_a_plane(numbers: np.ndarray, places: np.ndarray) -> bool:
+    """Whether numbers (N,) follow from places (N, 2), as coordinates of another unit, origin or system nearly do."""
+    known = np.isfinite(numbers) & np.isfinite(places).all(axis=1)
+    if len(np.unique(places[known], axis=0)) < _ENOUGH_FOR_A_PLANE or 2 * known.sum() < len(numbers):
+        return False
+    numbers, places = numbers[known], places[known] - places[known].mean(axis=0)
+    spread = float(np.std(numbers))
+    sides = np.column_stack([np.ones(len(numbers)), places / max(float(np.abs(places).max()), 1e-300)])
+    if not (spread > 0 and np.isfinite(spread)):
+        return False
+    left = numbers - sides @ np.linalg.lstsq(sides, numbers, rcond=None)[0]
+    return bool(np.std(left) <= _ROUNDING * spread)
 
 
 def kept_warnings(kept: Mapping[str, Column]) -> list[str]:

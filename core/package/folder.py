@@ -21,7 +21,7 @@ from .ddi import FILE as DDI
 from .ddi import ddi
 from .descriptor import FILE, Said, described, name_of_shapes, with_file
 from .table import DataTable
-from .writing import CSV, FORMATS, check_format, write_tables
+from .writing import CSV, FORMATS, check_format, check_names, write_tables
 
 PAGE = "report.html"  # the page to publish, in a release's folder
 
@@ -90,6 +90,8 @@ def write_folder(
     """
     check_choice("FOLDER_FORMAT", written, FORMATS)
     check_format(written)
+    for table in tables:
+        check_names(table)
     if written == CSV:
         for table in tables:
             warning = warning_of_folder(f"{table.name}.csv", _texts_of(table))

@@ -62,6 +62,22 @@ def check_format(written: str) -> None:
         )
 
 
+def check_names(table: DataTable) -> None:
+    """Raise InputError where a table has two fields of one name, whatever its case."""
+    used: set[str] = set()
+    for name in table.names:
+        if name.lower() in used:
+            raise InputError(
+                tr(
+                    "{output} would have two fields called “{name}”, which files and databases do not tell apart: "
+                    "rename the field in the input first.",
+                    output=f"RELEASE_FOLDER: {table.name}",
+                    name=name,
+                )
+            )
+        used.add(name.lower())
+
+
 def write_csv(file: Path, table: DataTable) -> None:
     """Write a table as CSV (RFC 4180, UTF-8, a line feed ends a row), its shapes left out."""
     missing = missing_of(table)

@@ -165,16 +165,16 @@ def model_note(name: str, approach: str) -> str:
 
 def class_entropy(profile: Profile, log_base: float = 0.0) -> float:
     """- Σ_k t_k (k/N) log(k/N) over the sizes k of the classes (Croft 2018, Eq. 1); log_base 0 is natural."""
-    if log_base != 0 and (log_base < 0 or log_base == 1):
+    if log_base != 0 and not log_base > 1:  # below 1 logarithms fall, and the entropy would be negative
         raise InputError(
             tr(
-                "LOG_BASE is {log_base:g}: give a base above 0 other than 1, or 0 for the natural logarithm.",
+                "LOG_BASE is {log_base:g}: give a base above 1, or 0 for the natural logarithm.",
                 log_base=log_base,
             )
         )
     sizes = profile.class_sizes
     share = sizes[sizes > 0] / profile.n_records
-    return float(max(-(share * log(share)).sum() / (float(log(log_base)) if log_base else 1.0), 0.0))
+    return float(max(0.0, -(share * log(share)).sum() / (float(log(log_base)) if log_base else 1.0)))
 
 
 def possible_classes(profile: Profile) -> float:

@@ -117,6 +117,30 @@ def test_transport_keeps_its_limit(run, layers, method):
     assert "released" not in done.rows("RELEASED_REGIONS")[0]
 
 
+@pytest.mark.parametrize("crs", ["EPSG:25832", "EPSG:4326"])
+def test_where_areas_overlap_their_common_ground_counts_once(run, crs):
+    """The surface of a region is that of its shape; it was the sum of those of its areas."""
+    x, y, side = (500_000.0, 5_600_000.0, 1000.0) if crs == "EPSG:25832" else (9.0, 50.0, 0.01)
+    corners = [(x, y), (x + 0.5 * side, y), (x + 3 * side, y)]
+    wkts = [f"Polygon(({a} {b}, {a + side} {b}, {a + side} {b + side}, {a} {b + side}, {a} {b}))" for a, b in corners]
+    areas = make_layer({"area": ["a", "b", "c"]}, wkts, crs)
+    names = crosswalk(["a", "b", "c"], [1, 1, 2])
+    records = make_layer({"area": ["a", "b", "c"] * 9, "sex": ["F"] * 27})
+    rows = run(
+        "evaluate",
+        REGIONS=areas,
+        REGION_ID="area",
+        RECORDS=records,
+        RECORD_REGION="area",
+        QUASI_IDENTIFIERS=["sex"],
+        CROSSWALK=names,
+        REGION_AUDIT="memory:",
+    ).rows("REGION_AUDIT")
+    both, alone = (row["area_km2"] for row in rows)
+    assert both == pytest.approx(1.5 * alone, rel=1e-3)
+    assert crs == "EPSG:4326" or alone == pytest.approx(1.0)
+
+
 def test_transport_starts_from_sites_of_ones_own(run, layers):
     """From the sites where it ended nothing moves any more; from others it ends elsewhere."""
     given = {**layers["areas"], "CROSSWALK": "memory:", "SITE_POINTS": "memory:"}

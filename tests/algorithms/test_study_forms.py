@@ -90,9 +90,30 @@ def test_a_planted_cluster_is_found_and_an_empty_map_left_empty(study, ill):
     assert "cluster" in told(done) and "(estimate)" in done.layer("CLUSTERS").name()
     empty = study("clusterscan", CASE_FIELD="even")
     assert empty.results["N_CLUSTERS"] == 0 and empty.results["P_VALUE"] > 0.05
-    assert not empty.rows("CLUSTERS") and "No cluster" in told(empty)
+    assert not empty.rows("CLUSTERS")
+    p = empty.results["P_VALUE"]
+    assert f"in {100 * p:.1f} of 100 maps (p = {p:.3f})" in told(empty) and "No cluster at the level of 0.05" in told(
+        empty
+    )
     common = study("clusterscan", CASE_FIELD="planted", MODEL="Bernoulli", DRAWS=99)
     assert common.results["P_VALUE"] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(
+    ("looked_for", "sentence"),
+    [
+        ("high rates", "No circle has more cases than expected."),
+        ("low rates", "No circle has fewer cases than expected."),
+        ("either", "Every circle has as many cases as expected."),
+    ],
+)
+def test_where_no_circle_stands_out_the_log_says_of_what_kind(study, town, looked_for, sentence):
+    """All areas at one place: there is no circle but that of the whole map."""
+    n = len(town.identifiers)
+    square = "Polygon((598000 6643000, 598500 6643000, 598500 6643500, 598000 6643500, 598000 6643000))"
+    areas = make_layer({"da": list(town.identifiers), "people": [9] * n}, [square] * n, "EPSG:25833")
+    done = study("clusterscan", CASE_FIELD="even", REGIONS=areas, LOOK_FOR=looked_for, DRAWS=19)
+    assert sentence in told(done) and done.results["N_CLUSTERS"] == 0
 
 
 def test_a_cluster_with_every_case_inside_says_so(study, town):

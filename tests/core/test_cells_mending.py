@@ -6,12 +6,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vbas.core.cells import Minimum, PartitionOptions, partition_cells
+from vbas.core.cells.cells import cells_of_polygons
 from vbas.core.cells.mending import HOLDS, IN_PIECES, SHORT, faults_of, mend
 from vbas.core.crosswalk import LEFT_OUT, Crosswalk, number_compactly
+from vbas.core.progress import silent
 
 from ..exploring import tried
 from .test_cells_partition import line, neighbours_of, squares
@@ -188,3 +191,20 @@ def test_a_town_ten_years_later():
     # A group that is short takes at least one move, and a move helps at most two.
     assert failing / 2 <= int(mending.moved.sum()) <= 3 * failing
     assert (mending.after > 0).all()
+
+
+def test_one_move_is_found_where_simplifying_the_program_loses_it():
+    """The HiGHS of scipy 1.10 called two moves the fewest: a group of one cell that fails joins another that does."""
+    people = [
+        *([14, 18, 6], [1, 2, 3], [1, 1, 0], [8, 11, 6], [12, 12, 12], [21, 6, 13], [13, 8, 7], [0, 0, 0]),
+        *([6, 14, 17], [1, 0, 0], [14, 22, 7], [21, 11, 16], [15, 17, 10], [2, 7, 2], [0, 1, 2], [3, 3, 2]),
+        *([0, 1, 1], [1, 1, 2], [14, 16, 11], [1, 1, 6], [4, 4, 5], [1, 4, 6], [0, 0, 0], [2, 1, 3]),
+        *([20, 18, 10], [7, 5, 6], [79, 47, 52], [24, 29, 30], [11, 18, 27], [14, 13, 11], [1, 2, 2], [94, 112, 103]),
+    ]
+    groups = [1, 1, 2, 2, 3, 4, 4, 5, 6, 1, 7, 2, 3, 4, 5, 5, 6, 6, 8, 5, 5, 9, 5, 5, 10, 6, 11, 12, 12, 9, 9, 13]
+    columns, rows = np.tile(np.arange(8), 4), np.repeat(np.arange(4), 8)
+    shapes = shapely.box(100 * columns, 100 * rows, 100 * columns + 100, 100 * rows + 100)
+    fields, near = ["2010", "2011", "2012"], ("within a distance", silent, 100.0)
+    cells = cells_of_polygons(list(range(32)), shapes, shapes, np.array(people, float), fields, *near)
+    mending = mend(cells, [Minimum((0, 1, 2), 10, "POPULATIONS")], Crosswalk(np.array(groups) - 1, 13))
+    assert mending.moved.sum() == 1 and mending.n_given_up == 1

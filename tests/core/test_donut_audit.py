@@ -263,6 +263,28 @@ def test_fields_that_repeat_a_coordinate_are_refused():
             check_no_coordinates({"age": age, "y": column_from_values(values.tolist())}, metres, degrees)
 
 
+@pytest.mark.parametrize(
+    "field",
+    [
+        lambda x, y: x / 1000,
+        lambda x, y: np.round(x / 0.3048, 1),
+        lambda x, y: 7_000_000 - y,
+        lambda x, y: np.round(x * np.cos(0.03) - y * np.sin(0.03)),
+    ],
+)
+def test_a_field_that_repeats_a_coordinate_in_another_unit_is_refused(field):
+    """Kilometres, feet, from the north, and in a system that is turned; a distance to somewhere is none."""
+    rng = np.random.default_rng(8)
+    places = rng.uniform((500_000, 5_000_000), (503_000, 5_004_000), (60, 2))
+    with pytest.raises(InputError, match="repeats a coordinate"):
+        check_no_coordinates({"east": column_from_values(field(*places.T).tolist())}, places)
+    far = column_from_values(np.round(np.hypot(*(places - places.mean(axis=0)).T)).tolist())
+    age = column_from_values(rng.integers(20, 90, 60).tolist())
+    check_no_coordinates({"far": far, "age": age, "same": column_from_values([3] * 60)}, places)
+    three_homes = np.repeat(places[:3], 20, axis=0)
+    check_no_coordinates({"size": column_from_values([1] * 20 + [4] * 20 + [2] * 20)}, three_homes)
+
+
 def test_a_field_with_a_value_per_row_is_warned_of():
     kept = {"id": column_from_values(list(range(10))), "sex": column_from_values(["F", "M"] * 5)}
     assert ["“id”" in w for w in kept_warnings(kept)] == [True]

@@ -120,6 +120,31 @@ def test_numbers_of_more_than_64_bits_are_text_in_a_folder(tmp_path, written):
     assert set(release.records["code"]) == {2**63, 7}
 
 
+@pytest.mark.parametrize("written", ["CSV", "GeoPackage", "Parquet"])
+def test_a_folder_holds_fields_of_any_name_and_none_twice(tmp_path, written):
+    places = {"vbas_region": ["a", "b"], "area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    rows = {"area": ["a", "b"] * 12, "fid": ["u", "v"] * 12, "sex": ["F", "M"] * 12, "SEX": ["m"] * 24}
+    hashes = set()
+    for name in ("fid", "sex"):
+        release = anonymize(places, rows, area="area", quasi_identifiers=name, k=5)
+        hashes.add(release.write(tmp_path / name, folder_format=written))
+        assert all(claim.holds for claim in check_folder(tmp_path / name).claims)
+    assert len(hashes) == 2
+    twice = anonymize(places, rows, area="area", quasi_identifiers="sex", keep_fields="SEX", k=5)
+    with pytest.raises(InputError, match="records would have two fields called “SEX”"):
+        twice.write(tmp_path / "twice", folder_format=written)
+    again = anonymize(places, rows, area="area", region_id="vbas_region", quasi_identifiers="sex", k=5)
+    with pytest.raises(InputError, match="crosswalk would have two fields called “vbas_region”"):
+        again.write(tmp_path / "again", folder_format=written)
+    assert not (tmp_path / "twice").exists() and not (tmp_path / "again").exists()
+
+
+def test_a_field_of_shapes_that_holds_none_is_refused():
+    places = {"area": ["a", "b"], "geom": ["POINT (0 0)", "POINT (900 0)"], "x": [0, 900], "y": [0, 0]}
+    with pytest.raises(InputError, match="field “geom” holds no shapes, but “POINT"):
+        anonymize(places, {"area": ["a"] * 9, "sex": ["F"] * 9}, area="area", quasi_identifiers="sex")
+
+
 def test_arrow_gives_the_same_and_is_given_back():
     pa = pytest.importorskip("pyarrow")
     rows = people()

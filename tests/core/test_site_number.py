@@ -125,6 +125,7 @@ def test_custom_model_and_named_region():
         ("given number", {"n_sites": 1001}, "N_SITES is 1001, but must be between 1 and .* 1000"),
         ("population cut-off", {"cutoff": 0}, "CUTOFF is 0"),
         ("entropy", {"log_base": 1}, "LOG_BASE is 1"),
+        ("entropy", {"log_base": 0.5}, "LOG_BASE is 0.5: give a base above 1"),
         ("entropy", {"gaps_region": "custom", "gaps_coefficient": 0}, "GAPS_COEFFICIENT is 0"),
     ],
 )
@@ -136,3 +137,5 @@ def test_settings_out_of_range_are_refused(approach, options, words):
 def test_one_class_has_no_entropy():
     with pytest.raises(InputError, match="entropy is 0"):
         APPROACHES["entropy"](profile_of(["F"] * 9, [1] * 9), WEST)
+    number = APPROACHES["max combinations (2018)"](profile_of(["F"] * 9, [1] * 9), WEST)
+    assert str(number.entropy) == "0.0"  # and not -0.0

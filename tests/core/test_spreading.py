@@ -216,7 +216,7 @@ def test_a_contradiction_is_named(people, sentence):
         ),
         (
             [20.0, 20.0, 2.0, 3.0],
-            "“x”: no weights meet the table in all areas; in area d the nearest that were found are 0.6 people off.",
+            "“x”: no weights meet the table in all areas; in area d the nearest that were found are off by 0.6.",
         ),
     ],
 )

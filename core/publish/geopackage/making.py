@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from ...records.sqlite_file import quoted
+from ...records.table import unused_name
 from ..files import DISK
 
 # Types of columns, as the GeoPackage standard calls them.
@@ -47,7 +48,8 @@ SYSTEMS = (
 def make_geopackage(file: Path, tables: Mapping[str, Mapping[str, str]]) -> None:
     """Make a GeoPackage of empty tables. Raises sqlite3.Error where it cannot be, and nothing stays.
 
-    tables : by name, of each column its type: SHORT, LONG, REAL or TEXT; rows are numbered in a column `fid`
+    tables : by name, of each column its type: SHORT, LONG, REAL or TEXT; rows are numbered in a column `fid`, or
+    `row_id` where one of them has that name
     """
     try:
         with closing(sqlite3.connect(file, isolation_level=None)) as connection:
@@ -69,8 +71,9 @@ def add_table(connection: sqlite3.Connection, name: str, columns: Mapping[str, s
     """
     # Names cannot be bound: they are this program's own, and quoted.
     typed = ", ".join(f"{quoted(column)} {kind}" for column, kind in columns.items())
-    numbered = "( fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-    connection.execute(" ".join(("CREATE TABLE", quoted(name), numbered, typed, ")")))
+    number = unused_name("row_id" if unused_name("fid", columns) != "fid" else "fid", columns)
+    numbered = "INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
+    connection.execute(" ".join(("CREATE TABLE", quoted(name), "(", quoted(number), numbered, typed, ")")))
     connection.execute("DELETE FROM gpkg_contents WHERE table_name = ?", (name,))
     connection.execute("UPDATE gpkg_contents SET identifier = table_name WHERE identifier = ?", (name,))
     connection.execute(
