@@ -16,7 +16,9 @@ from osgeo import gdal
 from qgis.core import QgsProcessingException, QgsVectorLayer
 
 from vbas.algorithms.layers.delivery import outputs
+from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.gdal_errors import without_journals
+from vbas.algorithms.layers.tables import Table, number_fields
 from vbas.core.publish import file_place as delivery
 from vbas.core.publish import files
 from vbas.core.publish.counting import Counting
@@ -288,6 +290,18 @@ def test_a_file_that_is_changed_in_its_place_is_taken_away_again(
     with pytest.raises(QgsProcessingException, match=r"Nothing was changed"):
         anonymize(RELEASED_RECORDS=str(place))
     assert bytes_in(tmp_path) == before
+
+
+def test_rows_of_a_table_do_not_stay_in_a_journal_that_another_program_holds_open(anonymize, tmp_path):
+    """Whoever copies the file has all of them."""
+    database = tmp_path / "database.gpkg"
+    write_file(database, Table(number_fields(vbas_region="long"), [[1]]), "other")
+    with closing(sqlite3.connect(database)) as reader:
+        reader.execute("PRAGMA journal_mode = WAL")
+        reader.execute("SELECT COUNT(*) FROM gpkg_contents").fetchone()
+        anonymize(RELEASED_RECORDS=f"ogr:dbname='{database}' table=\"released\"")
+        journal = Path(f"{database}-wal")
+        assert not journal.exists() or not journal.stat().st_size
 
 
 # ---- what is internal says so
