@@ -208,17 +208,18 @@ def test_no_more_is_suppressed_for_few_people_than_must_be(shape, table, people,
         assert cells.records[level_of < 0].sum() == lost
 
 
-@pytest.mark.parametrize("unit", [1.0, 10.0])
+@pytest.mark.parametrize("unit", [0.1, 1.0, 10.0])
 def test_where_the_whole_territory_may_not_show_a_class_the_fewest_are_suppressed(unit):
-    """k = 5. Whatever a record loses in a region, of five and one more there all are shown, and one elsewhere is not."""
-    tree = tree_of([np.array(of) for of in SHAPES[1][0]], [unit * np.array(of) for of in SHAPES[1][1]])
-    cells = cells_of((1, 0, 0, 5, 1))
+    """k = 5. Of five and one more in a region all are shown there, whatever a record loses; of others eight are lost."""
+    regions, losses = [[0, 1, 2, 3], [0, 1, 2, 2], [0] * 4], [[0.0] * 4, [1.0, 1.0, 1.5], [2.0]]
+    tree = tree_of([np.array(of) for of in regions], [unit * np.array(of) for of in losses])
 
-    def holds(_: np.ndarray, zone: np.ndarray, number: int) -> np.ndarray:
-        return np.asarray(np.bincount(zone, minlength=number) < 3)
+    def holds(cells: np.ndarray, zone: np.ndarray, number: int) -> np.ndarray:
+        return ~np.isin(np.arange(number), zone[cells == 0])  # wherever the first area is
 
-    level_of = levels_in_zones(cells, tree, 5, Conditions(np.full(5, MANY_PEOPLE)), holds)
-    assert level_of.tolist() == [-1, 1, 1]
+    for table, levels in (((4, 4, 5, 1), [-1, -1, 1, 1]), ((4, 0, 5, 1), [-1, 1, 1]), ((0, 0, 0, 0), [])):
+        conditions = Conditions(np.full(4, MANY_PEOPLE))
+        assert levels_in_zones(cells_of(table), tree, 5, conditions, holds).tolist() == levels
 
 
 def decoys_everywhere(table: tuple[int, ...], region_of: list[np.ndarray], k: int) -> bool:
