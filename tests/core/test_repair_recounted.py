@@ -102,6 +102,21 @@ def test_nothing_that_was_given_back_tells_and_nothing_more_could_be(seed, fewes
         assert examiner.examine(published).n_to_mend
 
 
+@pytest.mark.parametrize("seed", [0, 23, 87, 98, 311])
+def test_what_follows_for_who_knows_what_is_suppressed_for_its_size_is_counted(seed):
+    areas, plan, earlier = two_releases(seed)
+    done = repair(plan, areas, earlier)
+    assert done.n_known_by_size == examine(publish(done.plan, areas), earlier).n_counts
+    assert (done.n_known_by_size > 0) == (seed > 0) and not done.after.n_to_mend
+
+
+def test_where_nothing_is_given_away_nothing_is_repaired():
+    areas, plan, _ = two_releases(0)
+    done = repair(plan, areas, [publish(plan, areas, "earlier")])
+    assert done.plan is plan and not done.before.n_to_mend
+    assert (done.n_suppressed, done.n_coarser, done.n_known_by_size) == (0, 0, 0)
+
+
 def test_an_earlier_geography_is_that_of_the_last_release_of_these_areas():
     areas, plan, _ = two_releases(0)
     others = make_areas([f"b{i}" for i in range(6)], areas.points, np.ones(6))
