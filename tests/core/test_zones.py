@@ -222,6 +222,15 @@ def test_where_the_whole_territory_may_not_show_a_class_the_fewest_are_suppresse
         assert levels_in_zones(cells_of(table), tree, 5, conditions, holds).tolist() == levels
 
 
+@pytest.mark.parametrize(("table", "levels"), [((2, 2, 2, 2), [1] * 4), ((2, 2, 2, 3), [1] * 4), ((2, 0, 0, 0), [-1])])
+def test_nobody_is_suppressed_for_want_of_a_decoy_that_nobody_could_be(table, levels):
+    """k = 3. Two of each area are none, and more than all areas but one can hold; the three of the last are one."""
+    tree = tree_of([np.arange(4), np.zeros(4, np.int64)], [np.zeros(4), np.ones(1)])
+    secrets = Secrets(np.random.default_rng(0), closed=0.0, waived=0.0)
+    level_of = levels_in_zones(cells_of(table), tree, 3, Conditions(np.full(4, MANY_PEOPLE), secrets))
+    assert level_of.tolist() == levels
+
+
 def decoys_everywhere(table: tuple[int, ...], region_of: list[np.ndarray], k: int) -> bool:
     """Whether all records can be shown in places that all hold a decoy, by trying all."""
     places = [(level, region) for level, of in enumerate(region_of) for region in range(int(of.max()) + 1)]
