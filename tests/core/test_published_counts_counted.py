@@ -204,9 +204,7 @@ def test_what_it_costs_to_tell_of_a_sum_no_more(seed):
     cells = _released_cells(plan, level_of_cells(plan), None)
     work = _Work(cells, [own_totals(profile, own_regions(n), [])], np.arange(3), storeys, losses, None)
     for level in range(3):
-        region, group = (
-            of.reshape(-1) for of in np.meshgrid(np.arange(len(losses[level])), np.unique(groups[level]))
-        )
+        region, group = (of.reshape(-1) for of in np.meshgrid(np.arange(len(losses[level])), np.unique(groups[level])))
         expected = [price(plan, groups, losses, zones, level, int(r), int(g)) for r, g in zip(region, group)]
         assert work._price(level, region, group).tolist() == pytest.approx(expected)
         assert max(expected) > 1.0

@@ -175,11 +175,7 @@ def test_what_of_a_release_shows_a_count_that_changed(seed):
         shows = {at for at in own if (new.level[at], new.region[at]) == (level, region)}
         if total and not shows:
             around = new.levels.crosswalks[last].region_of == region
-            shows = {
-                at
-                for at in own
-                if around[new.levels.crosswalks[new.level[at]].region_of == new.region[at]].all()
-            }
+            shows = {at for at in own if around[new.levels.crosswalks[new.level[at]].region_of == new.region[at]].all()}
         expected |= shows
     changes: Any = SimpleNamespace(**dict(zip(("level", "region", "class_of", "total"), map(np.array, columns))))
     assert set(_changed(new, changes).tolist()) == expected

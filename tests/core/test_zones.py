@@ -210,7 +210,7 @@ def test_no_more_is_suppressed_for_few_people_than_must_be(shape, table, people,
 
 @pytest.mark.parametrize("unit", [0.1, 1.0, 10.0])
 def test_where_the_whole_territory_may_not_show_a_class_the_fewest_are_suppressed(unit):
-    """k = 5. Of five and one more in a region all are shown there, whatever a record loses; of others eight are lost."""
+    """k = 5. Of five and one more in a region all are shown there, whatever a record loses; eight are lost."""
     regions, losses = [[0, 1, 2, 3], [0, 1, 2, 2], [0] * 4], [[0.0] * 4, [1.0, 1.0, 1.5], [2.0]]
     tree = tree_of([np.array(of) for of in regions], [unit * np.array(of) for of in losses])
 
