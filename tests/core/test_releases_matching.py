@@ -335,3 +335,26 @@ def test_a_name_that_was_cut_or_written_large_is_said_to_be_taken_for_another():
     both = [release(names=("SEX", "age")), release(names=("sex", "age"), seed=2)]
     (said,) = match(both).said
     assert "“SEX”" in said and "“sex”" in said
+
+
+@pytest.mark.parametrize(
+    ("kinds", "quasi", "sensitive"),
+    [
+        (["quasi", "sensitive", ""], 0, 1),
+        (["sensitive", "", "quasi"], 2, 0),
+        (["", "quasi", "sensitive"], 1, 2),
+        (["sensitive", "quasi", "quasi"], 2, 0),
+    ],
+)
+def test_a_field_that_is_sensitive_in_one_release_and_divides_the_classes_of_another_is_warned_of(
+    kinds, quasi, sensitive
+):
+    """Once, with the newest release in which it is of the other kind, whatever releases lie between the two."""
+    releases = []
+    for i, kind in enumerate(kinds):
+        one = release(2 + i, title=f"r{i}", names=("sex" if kind == "quasi" else "job", "age"))
+        at = np.zeros(2, np.int64)
+        values = Values("sex", np.array(["F", "M"], object), at, np.arange(2), at + 5)
+        releases.append(replace(one, sensitive=(values,)) if kind == "sensitive" else one)
+    (warning,) = match(releases, [("job", "not sex")]).warnings
+    assert f"quasi-identifier of r{quasi} and a sensitive field of r{sensitive}" in warning
