@@ -171,6 +171,17 @@ def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
     assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
 
 
+def test_of_the_last_level_that_shows_nothing_itself_all_within_is_suppressed():
+    """Six of the class are shown in the first area and five in the second, and nobody around them."""
+    areas, plan = by_hand([[6, 4], [5, 4]], [[0, 1], [0, 1]], [0, 0])
+    cells = _released_cells(plan, level_of_cells(plan), None)
+    storeys = Storeys(plan.levels.region_of, [None] * 2, K, False, cells.bounded)
+    tables = [own_totals(plan.profile, own_regions(2), [])]
+    work = _Work(cells, tables, np.arange(2), storeys, _losses(cells, areas, MEAN_DISTANCE), None)
+    assert work._do(work._way_without([(1, 0, 0)]))
+    assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
+
+
 def price(plan, groups, losses, zones, level, region, group):
     """What it costs to tell of a class and region no more, going up region by region; groups : of classes by level."""
     shown: dict[tuple[int, int, int], int] = {}

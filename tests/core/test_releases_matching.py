@@ -330,6 +330,17 @@ def test_values_are_written_otherwise_for_the_field_that_is_meant_alone():
     assert [values.categories.tolist() for values in renamed.sensitive] == [["1", "2"], ["flu", "2"]]
 
 
+def test_releases_of_partly_other_areas_are_warned_of():
+    """Eleven areas of twelve are in both; of releases of the same areas nothing is said."""
+    names = [f"{i:02d}" for i in range(13)]
+    old, new = release(2, title="r2", areas=names[:12]), release(3, title="r3", areas=names[1:])
+    (warning,) = match([old, new]).warnings
+    assert "r2" in warning and "r3" in warning and "00" in warning and "12" in warning
+    assert match([release(2, title="r2", areas=names[:12]), release(3, title="r3", areas=names[:12])]).warnings == []
+    older = replace(old, title="r1")
+    assert len(match([older, old, new]).warnings) == 2  # of each older one
+
+
 def test_a_name_that_was_cut_or_written_large_is_said_to_be_taken_for_another():
     """Whoever reads that can object: two fields might be taken for one without a word."""
     both = [release(names=("SEX", "age")), release(names=("sex", "age"), seed=2)]
