@@ -215,10 +215,9 @@ class Flows:
         """Whether so much can flow from sources to sinks, of each this number; fixed : (m,) bool, what stays."""
         source, sink = self._n_nodes + 1, self._n_nodes + 2
         down, up = (np.where(fixed, 0, np.minimum(room, needed)) for room in (arcs.down, arcs.up))
-        some = number > 0
-        start = np.concatenate([arcs.start, arcs.end, np.full(int(some.sum()), source), sinks[some]])
-        end = np.concatenate([arcs.end, arcs.start, sources[some], np.full(int(some.sum()), sink)])
-        most = np.concatenate([up, down, number[some], number[some]])
+        start = np.concatenate([arcs.start, arcs.end, np.full(len(number), source), sinks])
+        end = np.concatenate([arcs.end, arcs.start, sources, np.full(len(number), sink)])
+        most = np.concatenate([up, down, number, number])
         there = (most > 0) & (start != end)
         size = self._n_nodes + 3
         graph = sparse.csr_matrix((most[there].astype(np.int32), (start[there], end[there])), shape=(size, size))

@@ -153,7 +153,7 @@ def _last_step(line: np.ndarray, at: np.ndarray, charge: np.ndarray) -> tuple[np
     cost += charge
     column = cost.argmin(axis=0)
     origin = at - column
-    several = np.flatnonzero((at == k) & (column > 0))
+    several = np.flatnonzero(at == k)
     costs = line[:, several] + charge[column[several], several]
     costs[np.arange(k + 1)[:, None] < origin[several]] = np.inf
     origin[several] = costs.argmin(axis=0)

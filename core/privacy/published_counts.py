@@ -341,12 +341,13 @@ class _Work:
         lost = self.losses[target][around] - self.losses[level][region]
         if block.storeys.zones:
             # What no region shows tells nothing of its own; the rest joins the next region around that shows the class.
+            goes_on = np.ones(len(region), bool)
             while target < last:
-                goes_on = block.released[target][around, its] == 0
+                goes_on &= block.released[target][around, its] == 0
                 around, its = block.parent[target][around], block.groups_at(target, target + 1)[its]
                 target += 1
                 lost = np.where(goes_on, self.losses[target][around] - self.losses[level][region], lost)
-            return np.where(released > 0, np.maximum(released * lost, LEAST_LOSS), LEAST_LOSS)
+            return np.maximum(released * lost, LEAST_LOSS)
         return np.maximum(np.where(released > 0, released, block.k) * lost, LEAST_LOSS)
 
     def _one_by_one(self, way: _Way) -> list[_Way]:

@@ -116,10 +116,8 @@ def _lines(file: Path, problems: list[str]) -> Iterator[tuple[str, Rule | None]]
     rows = csv.reader(StringIO(text, newline=""), strict=True)
     header: list[str] = []
     names_so_far: set[str] = set()
-    line = 1
     while True:
-        line = rows.line_num + 1
-        where = tr("{name}, line {line_num:d}", name=file.name, line_num=line)
+        where = tr("{name}, line {line_num:d}", name=file.name, line_num=rows.line_num + 1)
         try:
             row = next(rows)
         except StopIteration:

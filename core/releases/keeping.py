@@ -145,7 +145,7 @@ class _Work:
 
     def _lower_sum(self, value: np.ndarray, earlier: np.ndarray) -> np.ndarray:
         while True:
-            lower = np.maximum(_step(value, earlier, self.k), 0)
+            lower = _step(value, earlier, self.k)
             if (lower == value).all():
                 return value
             value = lower
@@ -267,7 +267,7 @@ class _Work:
         """Of what changed, show people whom a larger region shows where k of them live in a smaller one: whom an
         equivalence class once had to give up comes back when others of the class have come, or had to be given up,
         too."""
-        changed = [np.any(places.released[:, -1:] != released[:, None], axis=1) for places, released in self._both()]
+        changed = [places.released[:, -1] != released for places, released in self._both()]
         families = np.unique(np.concatenate([top[some] for top, some in zip(self.top, changed)]))
         for level in range(len(self.levels) - 1):
             some = np.flatnonzero((self.left(level) >= self.k) & np.isin(self.top[level], families))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from vbas.core.errors import Cancelled, VbasError
 from vbas.core.publish import file_place, files, leftovers
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
+from vbas.core.publish.files import FileSystem
 from vbas.core.publish.folders import one_run_on
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -351,6 +353,7 @@ import os, sys
 from pathlib import Path
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
+from vbas.core.publish.files import FileSystem
 folder, links, n = Path(sys.argv[1]), sys.argv[2] == "True", int(sys.argv[3])
 (folder / "staged").mkdir()
 for ending in ("shp", "dbf"):
@@ -382,6 +385,46 @@ deliver([FilePlace("MAP", folder / "staged" / "map.shp", folder / "final" / "map
     assert now.pop("mappe.shp") == "old"
     old, new = dict.fromkeys(("map.shp", "map.dbf", "map.qix"), "old"), dict.fromkeys(("map.shp", "map.dbf"), "new")
     assert now in (old, new) if killed else now == new
+
+
+class Killed(BaseException):
+    """What ends a run at once: nothing catches it."""
+
+
+class EndsAfter(FileSystem):
+    """Files, until so many of them were moved or removed."""
+
+    def __init__(self, n: int) -> None:
+        self.left = n
+
+    def _count(self) -> None:
+        if not self.left:
+            raise Killed
+        self.left -= 1
+
+    def replace(self, old: Path, new: Path) -> None:
+        self._count()
+        super().replace(old, new)
+
+    def remove(self, path: Path, missing_ok: bool = False) -> None:
+        self._count()
+        super().remove(path, missing_ok)
+
+
+@pytest.mark.parametrize("n", range(5))
+def test_a_run_killed_while_it_tidies_up_is_tidied_up_after(tmp_path, n):
+    """One file of two was there already, the other was still to come: both are as they were, whenever it ends."""
+    target = tmp_path / "map.shp"
+    files = [tmp_path / f"map.{ending}" for ending in ("shp", "dbf")]
+    for file in files:
+        file.write_text("new")
+        leftovers.hidden_beside(file, target, leftovers.OLD).write_text("old")
+    files[1].rename(leftovers.hidden_beside(files[1], target, leftovers.NEW))
+    leftovers.hidden_beside(files[0], target, leftovers.NEW).write_text("new")
+    with pytest.raises(Killed) if n < 4 else nullcontext():
+        leftovers.tidy_up(target, EndsAfter(n))
+    leftovers.tidy_up(target)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"map.shp": "old", "map.dbf": "old"}
 
 
 def test_what_is_not_left_by_a_run_of_ours_stays(folder):
@@ -468,6 +511,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
+from vbas.core.publish.files import FileSystem
 from vbas.core.publish.files import FileSystem
 from vbas.core.errors import VbasError
 folder = Path(sys.argv[2])

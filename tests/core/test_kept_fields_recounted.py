@@ -15,6 +15,7 @@ from vbas.core.privacy.association import (
     Disclosed,
     Places,
     RowsByArea,
+    group_sizes,
     refined_identifier,
     regained_identifier,
     spread_of,
@@ -259,3 +260,12 @@ def test_a_field_refines_a_quasi_identifier_where_nine_of_ten_values_do(fillers,
     name, finer = refined_identifier(value, rows, 0.01)
     assert name == refines and finer.tolist() == ((value < 9) & bool(refines)).tolist()
     assert refined_identifier(age, rows, 0.01)[0] == ""  # the same values, no finer ones
+
+
+def test_rows_of_the_first_area_alone_and_no_rows_are_places_and_groups_too():
+    """One area, in the third region and in the first."""
+    places = Places(np.array([2, 0, 2]), np.zeros(3, np.int64))
+    assert (places.region_of.tolist(), places.area_of.tolist()) == ([0, 2], [0, 0])
+    assert places.place.tolist() == [1, 0, 1]
+    nobody = np.empty(0, np.int64)
+    assert group_sizes(nobody, nobody).tolist() == []

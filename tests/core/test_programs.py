@@ -259,6 +259,20 @@ def of_two(row_low: list[int], row_high: list[int], low: list[int], high: list[i
     return Problem(rows, sums[0], sums[1], unknowns[0], unknowns[1], none, np.empty(0, np.int64))
 
 
+def test_what_an_old_scipy_takes_for_infeasible_is_tried_once_more(monkeypatch):
+    """That of 1.10 finds no table for some problems that have one, where it looks through them first."""
+    run, tried = programs._run, []
+
+    def run_of_old(problem, objective, whole, presolve):
+        tried.append(presolve)
+        return (programs.INFEASIBLE, None) if presolve else run(problem, objective, whole, presolve)
+
+    monkeypatch.setattr(programs, "_run", run_of_old)
+    monkeypatch.setattr(programs, "WITHOUT_PRESOLVE", 1)
+    table, fits = solve(of_two([3], [3], [0, 0], [2, 2]), np.array([1.0, 2.0]))
+    assert fits and table is not None and table.tolist() == [2, 1] and tried == [True, False]
+
+
 def test_bounds_that_contradict_each_other_fit_no_table():
     for bounds in (([3], [2], [0, 0], [9, 9]), ([2], [2], [2, 0], [1, 9])):
         assert solve(of_two(*bounds), np.ones(2)) == (None, False)

@@ -166,6 +166,8 @@ def test_two_outputs_or_an_input_and_an_output_are_not_one_file(tmp_path):
             occupied.add_file("OTHER", tmp_path / name, [tmp_path / name])
     with pytest.raises(InputError, match="which belongs to MAP"):
         occupied.add_file("OTHER", tmp_path / "c.csv", [tmp_path / "c.csv", tmp_path / "a.prj"])
+    with pytest.raises(InputError, match=r"a\.prj, which belongs to MAP"):  # of which nobody was told
+        occupied.add_file("OTHER", tmp_path / "a.prj", [tmp_path / "a.prj"])
 
 
 @pytest.mark.skipif(not DISK.lists_locks(), reason="the system does not tell which files are locked")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.block_flows import Flows, freed_by_flows
@@ -168,6 +169,58 @@ def test_of_the_last_level_all_joins_first_and_is_suppressed_then():
     assert work._one_by_one(apart) == each and len({way.loss for way in each}) == 4
     work._do(suppressed)
     assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
+
+
+def test_of_the_last_level_that_shows_nothing_itself_all_within_is_suppressed():
+    """Six of the class are shown in the first area and five in the second, and nobody around them."""
+    areas, plan = by_hand([[6, 4], [5, 4]], [[0, 1], [0, 1]], [0, 0])
+    cells = _released_cells(plan, level_of_cells(plan), None)
+    storeys = Storeys(plan.levels.region_of, [None] * 2, K, False, cells.bounded)
+    tables = [own_totals(plan.profile, own_regions(2), [])]
+    work = _Work(cells, tables, np.arange(2), storeys, _losses(cells, areas, MEAN_DISTANCE), None)
+    assert work._do(work._way_without([(1, 0, 0)]))
+    assert (work.block.level_of[:, 0] == SUPPRESSED).all() and (work.block.level_of[:, 1] == 1).all()
+
+
+def price(plan, groups, losses, zones, level, region, group):
+    """What it costs to tell of a class and region no more, going up region by region; groups : of classes by level."""
+    shown: dict[tuple[int, int, int], int] = {}
+    for at, of, one, records in zip(plan.level.tolist(), plan.region.tolist(), plan.class_of, plan.records.tolist()):
+        key = at, of, int(groups[at][one])
+        shown[key] = shown.get(key, 0) + records
+    area = int(np.flatnonzero(plan.levels.region_of[level] == region)[0])
+    one = int(np.flatnonzero(groups[level] == group)[0])
+    around = [(at, int(plan.levels.region_of[at][area])) for at in range(level + 1, len(losses))]
+    joined = around[0]
+    if zones:  # what no region shows is joined by nobody, and tells nothing of its own
+        joined = next((of for of in around if (*of, int(groups[of[0]][one])) in shown), around[-1])
+    records = shown.get((level, region, group), 0 if zones else K)
+    return max(records * (losses[joined[0]][joined[1]] - losses[level][region]), 1.0)
+
+
+@for_each_seed(12)
+def test_what_it_costs_to_tell_of_a_sum_no_more(seed):
+    """Those who are shown there lose what they lose in the next larger region, in zones in the next that shows any; two
+    of the three classes are one in the larger regions."""
+    rng = np.random.default_rng(seed)
+    n, zones = 8, seed % 2 > 0
+    profile = profile_of(rng.integers(0, 4, (n, 3)) + (np.arange(3) == 0))
+    areas = make_areas([f"a{i}" for i in range(n)], rng.random((n, 2)), np.ones(n))
+    levels = make_levels(areas, [own_regions(n), *(Crosswalk(np.arange(n) // of, n // of) for of in (2, 4, 8))])
+    plan = plan_by_levels(profile, levels, 1, rng.integers(0, 4, profile.counts.nnz).astype(np.int8))
+    losses = [4.0**level + rng.random(n // 2**level) for level in range(4)]
+    coarser = np.array([0, 0, 1])
+    groups = [np.arange(3), np.arange(3), coarser, coarser]
+    storeys = Storeys(levels.region_of, [None, None, coarser, coarser], K, zones, True)
+    cells = _released_cells(plan, level_of_cells(plan), None)
+    work = _Work(cells, [own_totals(profile, own_regions(n), [])], np.arange(3), storeys, losses, None)
+    for level in range(3):
+        region, group = (of.reshape(-1) for of in np.meshgrid(np.arange(len(losses[level])), np.unique(groups[level])))
+        expected = [price(plan, groups, losses, zones, level, int(r), int(g)) for r, g in zip(region, group)]
+        assert work._price(level, region, group).tolist() == pytest.approx(expected)
+        assert max(expected) > 1.0
+    everybody = np.bincount(coarser, np.asarray(profile.counts.sum(axis=0)).reshape(-1))
+    assert (work._price(3, np.zeros(2, int), np.arange(2)) == OF_A_SUPPRESSED_RECORD * everybody).all()
 
 
 @pytest.mark.parametrize("seed", range(4))

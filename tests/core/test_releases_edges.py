@@ -145,6 +145,13 @@ def test_values_of_another_level_are_known_where_nearly_all_records_and_half_of_
     assert _Matching._at_another_level(matching, "age", other, "coarse", shown) == told
 
 
+@pytest.mark.parametrize(("n_shown", "n_known", "told"), [(3, 6, True), (1, 3, False), (3, 7, False), (1, 2, True)])
+def test_values_of_another_level_are_half_of_those_that_are_known_however_many_these_are(n_shown, n_known, told):
+    shown, other = attribute("coarse", **dict.fromkeys("abcdefg"[:n_shown], 9)), attribute("age", z=1)
+    matching = only(_levels={"age": [list("abcdefg"[:n_known])]})
+    assert _Matching._at_another_level(matching, "age", other, "coarse", shown) == told
+
+
 def test_plans_that_show_as_many_at_other_levels_are_not_the_same():
     one = only(n_released=9, level_of=np.array([0, 1, -1]))
     for level_of, same in (([0, 1, -1], True), ([1, 1, -1], False)):

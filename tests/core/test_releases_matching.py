@@ -138,6 +138,50 @@ def test_older_releases_in_the_same_other_words_stay_together():
     assert len(found.warnings) == 2
 
 
+def of_sexes(title, **number_of):
+    """A release of one region that shows so many people of each sex, called by the letter after an x."""
+    values = [(name.lstrip("x"),) for name in number_of]
+    profile = profile_over(np.array([[0] * len(values), list(number_of.values())]), values, ("sex",))
+    areas = make_areas(["a", "b"], [(0.0, 0.0), (1.0, 0.0)])
+    return publish(suppress(profile, Crosswalk(np.zeros(2, np.int64), 1), 5), areas, title)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "as_one"),
+    [
+        ({"x1": 90, "x3": 10}, {"x1": 50}, True),  # nine of ten records of either have a value of the other
+        ({"x1": 50}, {"x1": 90, "x3": 10}, True),
+        ({"x1": 89, "x3": 11}, {"x1": 50}, False),
+        ({"x1": 50}, {"x1": 89, "x3": 11}, False),
+    ],
+)
+def test_older_releases_stay_together_only_where_each_has_most_words_of_the_other(first, second, as_one):
+    found = match([of_sexes("r1", **first), of_sexes("r2", **second), of_sexes("r3", F=50, M=57)])
+    assert (found.releases[0].quasi_identifiers == found.releases[1].quasi_identifiers) == as_one
+
+
+@pytest.mark.parametrize("words", ["1=F; 2=M", "F=1; M=2"])
+@pytest.mark.parametrize("coded", [0, 1])
+def test_words_of_one_name_go_to_those_of_the_newest_release_from_either_side(words, coded):
+    """A field keeps its name, and codes are written for words, or words for codes, from some release on."""
+    old, new = release(2, title="r1"), release(3, title="r2")
+    true = examine(new, [old]).n_counts
+    both = [old, new]
+    both[coded] = with_values(both[coded], "sex", {"F": "1", "M": "2"})
+    found = match(both, [("sex", f"sex: {words}")])
+    assert examine(found.releases[-1], found.releases[:-1]).n_counts == true
+    assert [values.tolist() for values in found.releases[0].categories] == [
+        values.tolist() for values in both[1].categories
+    ]
+    assert not found.warnings
+
+
+def test_what_is_written_otherwise_is_said_with_the_first_three():
+    old = with_values(release(2, title="r1"), "age", {age: f" {age}" for age in AGES})
+    (said,) = match([old, release(3, title="r2")]).said
+    assert all(f"{age} for" in said for age in ("0-14", "15-24", "25-64")) and "65+" not in said and "…" in said
+
+
 def test_a_release_that_shows_both_proves_that_fields_are_different():
     """yes and no of two fields are not the same field: one release shows people who differ."""
     both = release(2, title="r1", names=("smokes", "age"), sexes=("yes", "no"))
@@ -286,8 +330,42 @@ def test_values_are_written_otherwise_for_the_field_that_is_meant_alone():
     assert [values.categories.tolist() for values in renamed.sensitive] == [["1", "2"], ["flu", "2"]]
 
 
+def test_releases_of_partly_other_areas_are_warned_of():
+    """Eleven areas of twelve are in both; of releases of the same areas nothing is said."""
+    names = [f"{i:02d}" for i in range(13)]
+    old, new = release(2, title="r2", areas=names[:12]), release(3, title="r3", areas=names[1:])
+    (warning,) = match([old, new]).warnings
+    assert "r2" in warning and "r3" in warning and "00" in warning and "12" in warning
+    assert match([release(2, title="r2", areas=names[:12]), release(3, title="r3", areas=names[:12])]).warnings == []
+    older = replace(old, title="r1")
+    assert len(match([older, old, new]).warnings) == 2  # of each older one
+
+
 def test_a_name_that_was_cut_or_written_large_is_said_to_be_taken_for_another():
     """Whoever reads that can object: two fields might be taken for one without a word."""
     both = [release(names=("SEX", "age")), release(names=("sex", "age"), seed=2)]
     (said,) = match(both).said
     assert "“SEX”" in said and "“sex”" in said
+
+
+@pytest.mark.parametrize(
+    ("kinds", "quasi", "sensitive"),
+    [
+        (["quasi", "sensitive", ""], 0, 1),
+        (["sensitive", "", "quasi"], 2, 0),
+        (["", "quasi", "sensitive"], 1, 2),
+        (["sensitive", "quasi", "quasi"], 2, 0),
+    ],
+)
+def test_a_field_that_is_sensitive_in_one_release_and_divides_the_classes_of_another_is_warned_of(
+    kinds, quasi, sensitive
+):
+    """Once, with the newest release in which it is of the other kind, whatever releases lie between the two."""
+    releases = []
+    for i, kind in enumerate(kinds):
+        one = release(2 + i, title=f"r{i}", names=("sex" if kind == "quasi" else "job", "age"))
+        at = np.zeros(2, np.int64)
+        values = Values("sex", np.array(["F", "M"], object), at, np.arange(2), at + 5)
+        releases.append(replace(one, sensitive=(values,)) if kind == "sensitive" else one)
+    (warning,) = match(releases, [("job", "not sex")]).warnings
+    assert f"quasi-identifier of r{quasi} and a sensitive field of r{sensitive}" in warning

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +21,7 @@ from vbas.core.releases.aliases import aliases_of
 from vbas.core.releases.earlier import _given_away
 from vbas.core.releases.examining import Examined, Examiner, examine
 from vbas.core.releases.naming import named
-from vbas.core.releases.repair import _groups_of, _Work, as_it_is, on_earlier_regions, repair, without
+from vbas.core.releases.repair import _changed, _groups_of, _Work, as_it_is, on_earlier_regions, repair, without
 from vbas.core.releases.said_words import in_said_words
 from vbas.core.releases.updates import Comparing, same_regions
 
@@ -86,10 +87,11 @@ def test_a_repair_says_how_far_it_is_wherever_it_is(seed):
     assert again.n_released <= cheapest.n_released  # the smallest first is not the fewest in all
 
 
-@for_each_seed(4)
-def test_nothing_that_was_given_back_tells_and_nothing_more_could_be(seed):
+@pytest.mark.parametrize("fewest", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_nothing_that_was_given_back_tells_and_nothing_more_could_be(seed, fewest):
     areas, plan, earlier = two_releases(seed)
-    done = repair(plan, areas, earlier)
+    done = repair(plan, areas, earlier, fewest=fewest)
     examiner = Examiner(earlier)
     work = _Work(areas, "", (), {}, as_it_is, examiner, silent, None, None, None)
     assert done.before.n_to_mend and not done.after.n_to_mend and done.n_coarser == 0
@@ -98,6 +100,21 @@ def test_nothing_that_was_given_back_tells_and_nothing_more_could_be(seed):
         released = done.plan.released | (np.arange(len(plan.released)) == one)
         published = work.published(replace(plan, released=released), False)
         assert examiner.examine(published).n_to_mend
+
+
+@pytest.mark.parametrize("seed", [0, 23, 87, 98, 311])
+def test_what_follows_for_who_knows_what_is_suppressed_for_its_size_is_counted(seed):
+    areas, plan, earlier = two_releases(seed)
+    done = repair(plan, areas, earlier)
+    assert done.n_known_by_size == examine(publish(done.plan, areas), earlier).n_counts
+    assert (done.n_known_by_size > 0) == (seed > 0) and not done.after.n_to_mend
+
+
+def test_where_nothing_is_given_away_nothing_is_repaired():
+    areas, plan, _ = two_releases(0)
+    done = repair(plan, areas, [publish(plan, areas, "earlier")])
+    assert done.plan is plan and not done.before.n_to_mend
+    assert (done.n_suppressed, done.n_coarser, done.n_known_by_size) == (0, 0, 0)
 
 
 def test_an_earlier_geography_is_that_of_the_last_release_of_these_areas():
@@ -139,6 +156,29 @@ def test_all_that_tells_nothing_is_given_back_however_many_of_a_class_there_are(
 def areas_by_region(release, level):
     crosswalk = release.levels.crosswalks[level]
     return [frozenset(release.areas[crosswalk.region_of == r].tolist()) for r in range(crosswalk.n_regions)]
+
+
+@for_each_seed(12)
+def test_what_of_a_release_shows_a_count_that_changed(seed):
+    """What shows the count itself; of all people of a region what its coarsest level shows, or all within."""
+    rng = np.random.default_rng(seed)
+    new = next(of for of in iter(lambda: tiny_releases(rng)[-1], None) if of.nested and len(of.level) > 1)
+    last = len(new.levels) - 1
+    columns: list[list[int]] = [[], [], [], []]
+    expected = set()
+    for level, region, class_of, total in product(range(last + 1), range(3), range(3), (False, True)):
+        if rng.random() < 0.6 or (total and level < last):
+            continue
+        for column, value in zip(columns, (level, region, class_of, total)):
+            column.append(value)
+        own = [at for at in range(len(new.level)) if new.class_of[at] == class_of]
+        shows = {at for at in own if (new.level[at], new.region[at]) == (level, region)}
+        if total and not shows:
+            around = new.levels.crosswalks[last].region_of == region
+            shows = {at for at in own if around[new.levels.crosswalks[new.level[at]].region_of == new.region[at]].all()}
+        expected |= shows
+    changes: Any = SimpleNamespace(**dict(zip(("level", "region", "class_of", "total"), map(np.array, columns))))
+    assert set(_changed(new, changes).tolist()) == expected
 
 
 @pytest.mark.slow

@@ -92,6 +92,9 @@ OURS = "CMS cell size,30,0,1,Ours.,Minutes,2026,text"
         (["x,five,0,1,s.,q,2026,text", OURS, "y,7,0,1,s.,q,2026,text"], ["x", "y"]),
         ([OURS, 'x,5,0,1,"s.,q,2026,text'], []),
         ([OURS.replace("30", "3O"), "y,7,0,1,s.,q,2026,text"], ["y"]),
+        ([OURS, ",5,0,1,s.,q,2026,text"], []),  # what no rule can be called is no name to choose
+        ([OURS, '"a, b",5,0,1,s.,q,2026,text'], []),
+        ([OURS, "none,5,0,1,s.,q,2026,text"], []),
     ],
 )
 def test_a_list_has_what_can_be_read_and_says_what_cannot(tmp_path, lines, names):

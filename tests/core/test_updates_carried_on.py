@@ -214,6 +214,42 @@ def test_who_would_wait_alone_is_joined_by_others_of_a_smaller_region():
     assert [within.tolist() for within in numbers.within] == [[6, 0], [11]]
 
 
+def months_of(people, parents, released, within):
+    """Places of one class from the finest level up, each with what two earlier releases showed there, and within."""
+    rows = zip(people, parents, released, within)
+    return [Places(np.arange(len(of)), np.array(of), *(np.array(column) for column in rest)) for of, *rest in rows]
+
+
+@pytest.mark.parametrize(
+    ("levels", "shown"),
+    [
+        # Three came, and all nine are shown of the area again: at two levels, and at three.
+        (([[9], [9]], [[0], [-1]], [[[6, 0]], [[0, 6]]], [[[6, 0]], [[6, 6]]]), [[9], [0]]),
+        (
+            (
+                [[9], [9], [9]],
+                [[0], [0], [-1]],
+                [[[6, 0]], [[0, 0]], [[0, 6]]],
+                [[[6, 0]], [[6, 0]], [[6, 6]]],
+            ),
+            [[9], [0], [0]],
+        ),
+        # All left the area beside it: the three who live there are shown of it again.
+        (
+            ([[3, 0], [3]], [[0, 0], [-1]], [[[3, 0], [3, 3]], [[0, 3]]], [[[3, 0], [3, 3]], [[6, 6]]]),
+            [[3, 0], [0]],
+        ),
+    ],
+)
+def test_who_had_to_be_shown_in_a_larger_region_comes_back_when_others_have_come_or_gone(levels, shown):
+    """k = 3. Whoever was shown of an area first, and last in a region around it."""
+    fractions: list[float] = []
+    numbers = kept(months_of(*levels), 3, np.random.default_rng(0), fractions.append)
+    assert [released.tolist() for released in numbers.released] == shown
+    assert numbers.within[-1].tolist() == [sum(map(sum, shown))]
+    assert len(fractions) == 3 and fractions == sorted({0.0, *fractions, 1.0})[1:-1]  # after each step but the last
+
+
 @pytest.mark.slow
 def test_who_is_shown_is_drawn_anew():
     """A newcomer among ten of a class is held back no more often, and no less, than any other."""

@@ -88,7 +88,8 @@ def test_a_number_names_the_release_of_that_number_whatever_others_are_called(tm
 
 def test_the_list_says_at_once_what_became_of_a_release_that_another_carries_on() -> None:
     first = Listed(1, "release 1", "2026-03-01T10:00:00", 5, "sex", 1, 2, 20, "")
-    rows = [first, replace(first, release=2, updates="1: release 1 (2026-03-01)"), replace(first, release=12)]
+    second = replace(first, release=2, time="2026-04-02T10:00:00", updates="1: release 1 (2026-03-01)")
+    rows = [first, second, replace(first, release=12, time="2026-05-03T10:00:00")]
     called = changed_listing(rows, 1, "March")
     assert [(row.title, row.updates) for row in called[:2]] == [("March", ""), ("release 1", "1: March (2026-03-01)")]
     taken = changed_listing(rows, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -151,6 +152,35 @@ def test_a_known_table_is_held_where_all_of_it_fits(seed):
     assert (known.table is not None) == fits
     spare = [n - sum(table[area == of]) for of, n in enumerate(room.tolist())] if fits else room.tolist()
     assert known.spare.tolist() == spare
+
+
+@for_each_seed(20)
+def test_areas_are_stuck_where_no_table_has_a_record_fewer_or_more_there(seed):
+    """By going through all tables of three zones and four areas."""
+    rng, n_stuck = np.random.default_rng(seed), 0
+    while True:
+        pairs = [(of, i) for of in range(3) for i in range(4) if rng.random() < 0.5]
+        table = rng.integers(0, 3, len(pairs))
+        zone, area = (np.array(column, np.int64) for column in zip(*pairs))
+        of_zone, of_area = zone == np.arange(3)[:, None], area == np.arange(4)[:, None]
+        count, room = of_zone @ table, of_area @ table + (rng.random(4) < 0.3)
+        if len(pairs) <= 7 and of_zone.any(axis=1).all() and count.max() < 4:
+            break
+    tables = np.indices((4,) * len(pairs)).reshape(len(pairs), -1).T
+    tables = tables[(tables @ of_zone.T == count).all(axis=1) & (tables @ of_area.T <= room).all(axis=1)]
+    known = Tables(zone, area, count, room, np.arange(4), table)
+    for of in range(3):
+        every = np.flatnonzero(zone == of)
+        for chosen in product((False, True), repeat=len(every)):
+            some = every[np.array(chosen)]
+            numbers, now = tables[:, some].sum(axis=1), int(table[some].sum())
+            for fewer, may_move in ((True, now), (False, count[of] - now)):
+                if not may_move:  # nobody asks
+                    continue
+                is_stuck = not (numbers < now if fewer else numbers > now).any()
+                assert known.stuck(of, some, fewer) == is_stuck
+                n_stuck += is_stuck
+    assert n_stuck
 
 
 @for_each_seed(30)

@@ -153,6 +153,17 @@ def test_what_moves_for_people_is_held_against_published_totals_again(monkeypatc
     assert zone_attacker.AllClasses(written(held, areas)).proven(5) == []
 
 
+@pytest.mark.parametrize("moved", [False, True])
+def test_what_moved_before_is_held_against_people_though_no_total_moves_it(moved):
+    areas, plan, beside = halves_beside_totals()
+    free = replace(beside.tables[0], low=0 * beside.tables[0].low, high=beside.tables[0].high + 1_000)
+    beside = replace(beside, tables=[free])
+    assert hold_beside(plan, beside)[0] is plan and in_company(plan, areas.population) is not plan
+    held = hold_beside_and_together(plan, beside, areas.population, moved=moved)[0]
+    assert (held is plan) != moved  # what has not moved was held against them
+    assert not moved or found_by_the_program(held, areas.population, 5) == set()
+
+
 def test_nothing_is_released_where_no_way_is_found(monkeypatch):
     areas, plan, beside = halves_beside_totals()
     monkeypatch.setattr("vbas.core.privacy.beside.MOST_TURNS", 1)

@@ -28,6 +28,7 @@ from vbas.core.records.table import RecordTable
 from vbas.core.source import RecordSource
 from vbas.core.synthetic.hamlet import hamlet
 
+from ..each import for_each_seed
 from ..exploring import tried
 
 # Areas in small regions in one large region, and what a record loses in them.
@@ -205,6 +206,63 @@ def test_no_more_is_suppressed_for_few_people_than_must_be(shape, table, people,
         secrets = Secrets(np.random.default_rng(seed), closed=0.0, waived=0.0)
         level_of = levels_in_zones(cells, tree, k, Conditions(np.array(people, float), secrets))
         assert cells.records[level_of < 0].sum() == lost
+
+
+@pytest.mark.parametrize("unit", [0.1, 1.0, 10.0])
+def test_where_the_whole_territory_may_not_show_a_class_the_fewest_are_suppressed(unit):
+    """k = 5. Of five and one more in a region all are shown there, whatever a record loses; eight are lost."""
+    regions, losses = [[0, 1, 2, 3], [0, 1, 2, 2], [0] * 4], [[0.0] * 4, [1.0, 1.0, 1.5], [2.0]]
+    tree = tree_of([np.array(of) for of in regions], [unit * np.array(of) for of in losses])
+
+    def holds(cells: np.ndarray, zone: np.ndarray, number: int) -> np.ndarray:
+        return ~np.isin(np.arange(number), zone[cells == 0])  # wherever the first area is
+
+    for table, levels in (((4, 4, 5, 1), [-1, -1, 1, 1]), ((4, 0, 5, 1), [-1, 1, 1]), ((0, 0, 0, 0), [])):
+        conditions = Conditions(np.full(4, MANY_PEOPLE))
+        assert levels_in_zones(cells_of(table), tree, 5, conditions, holds).tolist() == levels
+
+
+@pytest.mark.parametrize(("table", "levels"), [((2, 2, 2, 2), [1] * 4), ((2, 2, 2, 3), [1] * 4), ((2, 0, 0, 0), [-1])])
+def test_nobody_is_suppressed_for_want_of_a_decoy_that_nobody_could_be(table, levels):
+    """k = 3. Two of each area are none, and more than all areas but one can hold; the three of the last are one."""
+    tree = tree_of([np.arange(4), np.zeros(4, np.int64)], [np.zeros(4), np.ones(1)])
+    secrets = Secrets(np.random.default_rng(0), closed=0.0, waived=0.0)
+    level_of = levels_in_zones(cells_of(table), tree, 3, Conditions(np.full(4, MANY_PEOPLE), secrets))
+    assert level_of.tolist() == levels
+
+
+def decoys_everywhere(table: tuple[int, ...], region_of: list[np.ndarray], k: int) -> bool:
+    """Whether all records can be shown in places that all hold a decoy, by trying all."""
+    places = [(level, region) for level, of in enumerate(region_of) for region in range(int(of.max()) + 1)]
+    for chosen in product((False, True), repeat=len(places)):
+        zones = zones_by_hand(table, region_of, {place for place, taken in zip(places, chosen) if taken})
+        if sum(table[area] for areas in zones.values() for area in areas) == sum(table) and all(
+            has_decoy(table, areas, region_of[level - 1], k) if level else sum(table[area] for area in areas) >= k
+            for (level, _), areas in zones.items()
+        ):
+            return True
+    return False
+
+
+@for_each_seed(10)
+def test_the_whole_territory_holds_a_decoy_too_where_all_can_be_shown_with_one(seed):
+    """Only where somebody would be suppressed for want of one it needs none."""
+    rng, n_whole = np.random.default_rng(seed), 0
+    for _ in range(30):
+        shape, k = int(rng.integers(0, len(SHAPES))), int(rng.integers(2, 5))
+        tree, region_of = tree_of_shape(shape)
+        last = len(region_of) - 1
+        table = tuple(rng.integers(0, k + 2, len(region_of[0])).tolist())
+        secrets = Secrets(np.random.default_rng(seed), closed=0.0, waived=0.0)
+        conditions = Conditions(np.full(len(table), MANY_PEOPLE), secrets)
+        counts = released(table, region_of, levels_in_zones(cells_of(table), tree, k, conditions))
+        areas = zones_by_hand(table, region_of, set(counts)).get((last, 0))
+        if areas is None or not decoys_everywhere(table, region_of, k):
+            continue
+        n_whole += 1
+        room = (k - 1) * (len(areas) - 1)
+        assert has_decoy(table, areas, region_of[last - 1], k) or counts[last, 0] <= room, (table, k, shape)
+    assert n_whole
 
 
 def lifted(table: tuple[int, ...], k: int, closed: float = 0.0) -> set[int]:

@@ -57,6 +57,14 @@ def test_what_is_left_of_a_region_is_exactly_what_is_asked_or_more(least_areas, 
     assert shown(nest(areas, profile, of_levels, K, conditions=conditions)) == levels
 
 
+@pytest.mark.parametrize(("people", "levels"), [(1.0, [0, 1, 1, 0]), (0.0, [1, 1, 1, 0])])
+def test_an_area_without_people_is_none_of_those_that_must_be_left(people, levels):
+    """Of the region three areas are left beside the first, where somebody lives in the last of them."""
+    areas, profile, of_levels = place([[3], [2], [1], [0], [3]], [0, 0, 0, 0, 1], [0] * 5)
+    areas = areas.with_population(np.array([10.0, 10.0, 10.0, people, 10.0]))
+    assert shown(nest(areas, profile, of_levels, K, conditions=Conditions(areas.population, None, 3))) == levels
+
+
 def test_where_more_must_be_left_than_there_is_everything_is_suppressed():
     areas, profile, of_levels = place([[3], [2], [2], [3], [0]], [0, 0, 0, 1, 1], [0] * 5)
     plan = nest(areas, profile, of_levels, K, conditions=Conditions(areas.population, None, 6))
@@ -123,6 +131,7 @@ def test_without_chance_every_zone_holds_a_decoy_or_could_have_none_anywhere(see
         ([2, 2, 2], [9, 9, 9], 2),
         ([2, 1, 0], [9, 9, 1], 1),
         ([2, 2, 0], [9, 9, 1], 2),
+        ([2, 2, 0], [9, 9, 1.5], 2),  # as estimates have it: nobody else lives there for sure
         ([2, 2, 0], [9, 9, 2], 1),
         ([2, 2, 0], [9, 9, 0], 2),
     ],
