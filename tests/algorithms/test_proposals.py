@@ -95,6 +95,7 @@ def test_the_areas_and_their_people_are_proposed(step, monkeypatch, beside, open
     assert proposed(dock or step()) == RIGHT
 
 
+@pytest.mark.slow
 def test_in_whatever_order_they_come(step):
     dock = step()
     for order in permutations(("areas", "people", "counts", "a coarser layer")):

@@ -165,7 +165,7 @@ def _released(server, place):
         return [tuple(row) for row in cursor.fetchall()]
 
 
-@pytest.mark.parametrize("kind", ["Parquet", "PostgreSQL", "Spark"])
+@pytest.mark.parametrize("kind", ["Parquet", "PostgreSQL", pytest.param("Spark", marks=pytest.mark.slow)])
 def test_a_destination_that_is_taken_is_said_before_anything_is_counted(run, place, tmp_path, monkeypatch, kind):
     given = place(kind)
     import vbas.algorithms.databases.releasing as job

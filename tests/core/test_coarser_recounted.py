@@ -197,6 +197,7 @@ def disclosed(case: Case, account: Account) -> list[frozenset[int]]:
     ]
 
 
+@pytest.mark.slow
 # Of 297, one region of coarser values is a single area.
 @pytest.mark.parametrize("first", [*range(0, tried(40, 290), 10), 290])
 def test_no_small_count_of_coarser_values_follows_from_a_release(first):

@@ -134,6 +134,7 @@ def content_hash_of(**asked) -> str:
     return release.content_hash
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", JOBS.values(), ids=JOBS)
 def test_another_systems_last_bits_give_the_same_content_hash(asked, monkeypatch):
     expected = content_hash_of(**asked)

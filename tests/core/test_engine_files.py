@@ -280,6 +280,7 @@ with open_engine(sys.argv[1]) as engine:
 """
 
 
+@pytest.mark.slow
 def test_moments_are_written_alike_whatever_zone_a_machine_is_in(tmp_path):
     moments = [datetime(2024, 3, 10, 23, 30, tzinfo=timezone.utc)] * 60
     parquet({"area": ROWS["area"], "moment": moments}, tmp_path / "people.parquet")

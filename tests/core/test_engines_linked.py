@@ -184,6 +184,7 @@ def in_place(
         return account, account.rows.staged.publish()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("nested", "kind", "rows_known"),
     [pytest.param(True, "parquet", ALL_ROWS, marks=pytest.mark.slow), (False, "csv", ONE_ROW)],

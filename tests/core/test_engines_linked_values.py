@@ -157,6 +157,7 @@ def recounted(
     return min(map(len, looks.values()), default=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asks", ASKED)
 @pytest.mark.parametrize(("nested", "kind"), [pytest.param(True, "parquet", marks=pytest.mark.slow), (False, "csv")])
 def test_an_engine_asks_of_values_and_households_what_arrays_do(

@@ -82,6 +82,7 @@ def held(file):
     return [[(type(value), value) for value in row] for row in rows], last
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(
     rows=ROWS,

@@ -341,6 +341,7 @@ def test_flows_free_what_smaller_regions_leave_where_some_table_does(periods):
     assert n_free and n_not
 
 
+@pytest.mark.slow
 def test_one_flow_can_be_more_by_itself_where_some_table_has_it_so():
     """And none of the others is less; of few of them all are tried."""
     answers = set()

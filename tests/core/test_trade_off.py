@@ -254,6 +254,7 @@ def lost_in_all_periods(profile, region_of, k, period):
     return 100 * lost / counts.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "ks", "budgets", "height"),
     [("iterative Voronoi", (5, 8), (10.0, 40.0), 1), ("anonymity exchange", (5,), (40.0,), 0)],

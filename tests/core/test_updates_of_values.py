@@ -131,6 +131,7 @@ def halved(side: int) -> tuple[Areas, Levels]:
     return areas, make_levels(areas, [Crosswalk(part, int(part.max()) + 1) for part in parts])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("followed", "n_updates"), [(HELD_BACK, 1), (SHOWN, 3)])
 def test_a_class_that_cannot_stay_does_not_take_all_of_its_kind_with_it(followed, n_updates, monkeypatch):
     """Of a few regions it is seen again and again that one fewer must be shown; the others are shown meanwhile.

@@ -89,6 +89,7 @@ def test_a_file_says_which_cases_were_run_on_which_commit(run, tmp_path, monkeyp
     assert json.loads((tmp_path / "kept.json").read_text())["commits"] == [[0, "one"], [3, "two"]]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(many.resource is None, reason="limits of the processor are those of POSIX")
 def test_a_case_that_never_ends_is_ended_with_where_it_was():
     """By the time of the processor, and though it never comes back to Python's own signals."""
