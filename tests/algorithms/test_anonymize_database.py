@@ -200,6 +200,7 @@ def test_pages_folder_and_register_are_those_of_the_form_over_layers(in_one, ano
     assert not (tmp_path / "again.parquet").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filtered", [True, False])
 def test_a_filter_beside_earlier_releases_is_warned_of(run, in_one, tmp_path, filtered):
     """Two releases of the same women need not be of the same people: nobody can say what they tell together."""

@@ -20,6 +20,7 @@ def tables(sql):
     }
 
 
+@pytest.mark.slow
 def test_a_table_is_replaced_whole(anonymize, server, sql):
     place = f'postgres://{server} table="public"."released"'
     for sites in (6, 3):
@@ -103,6 +104,7 @@ def test_a_server_that_goes_away_is_said_with_the_table_that_it_may_still_hold(a
     assert not [one for one in getattr(error.value, "said", []) if "may still be" in one]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arrives", [True, False])
 def test_a_connection_that_is_lost_while_tables_are_renamed_is_said_with_where_the_old_rows_are(
     anonymize, server, sql, arrives

@@ -161,6 +161,7 @@ def test_clearing_while_records_are_read_ends_it_without_a_word(dock, slow):
     assert dock.session.state is None and dock.map.layer is None and dock.message.isHidden()
 
 
+@pytest.mark.slow
 def test_a_layer_that_is_removed_or_edited_afterwards_asks_for_another_look(dock):
     look(dock, *FIELDS)
     assert dock.anonymise.isEnabled() and dock.results.isEnabled()

@@ -66,6 +66,7 @@ def rows_of(place):
     return needed("pyarrow.parquet").read_table(place).to_pylist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows_known", [pytest.param("all rows", marks=pytest.mark.slow), "one row"])
 def test_persons_and_tables_are_written_where_they_are(there, tmp_path, rows_known):
     folder, register = tmp_path / "folder", tmp_path / "register.gpkg"

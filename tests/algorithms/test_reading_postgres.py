@@ -146,6 +146,7 @@ def test_one_state_of_the_table_is_read(server, monkeypatch):
     assert len(columns["home"]) == 300 and "late" not in columns["home"].categories
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reachable", [True, False])
 def test_the_password_is_told_to_nobody(server, monkeypatch, capfd, reachable):
     layer = layer_of(server)
@@ -182,6 +183,7 @@ def test_errors_of_gdal_as_exceptions_change_nothing(provider, server, monkeypat
     assert same(columns, by_features(provider, layer_of(server)))
 
 
+@pytest.mark.slow
 def test_runs_read_it_so_unless_it_is_edited_or_restricted(run, server, monkeypatch):
     read, seen = postgres.read_arrow, []
 

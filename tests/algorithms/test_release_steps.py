@@ -165,6 +165,7 @@ def test_a_table_that_takes_the_place_of_a_removed_one_is_looked_over(opened, tm
     assert dock.state.missing() and dock.data.said.text() == ""
 
 
+@pytest.mark.slow
 def test_what_a_run_would_refuse_is_no_candidate(entry, tmp_path):
     """A card number that is kept: it is said when one decides, and not when all is handed over."""
     areas, _ = make_grid()
@@ -292,6 +293,7 @@ def test_a_job_is_handed_over_run_again_and_says_next_month_what_differs(opened,
     assert "notes.toml" in chosen(tmp_path / "notes.toml")
 
 
+@pytest.mark.slow
 def test_a_table_of_two_hundred_columns_is_gone_through(entry, tmp_path):
     areas, _ = make_grid()
     homes = sorted(feature["da"] for feature in areas.getFeatures()) * 20

@@ -280,6 +280,7 @@ def test_numbers_are_tried_by_its_start_and_the_budget_is_held_with_all_that_is_
     assert lost(profile, tight) + unmatched <= 0.15 * (profile.n_records + unmatched)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(
     case=starts(),

@@ -59,6 +59,7 @@ def test_where_people_of_small_areas_tell_much_the_coarsest_level_is_left():
     assert nest(areas, profile, levels, 3, conditions=conditions).n_released == people.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", [0.002, 0.5])
 def test_no_class_is_suppressed_because_of_what_smaller_regions_show(closed):
     """Of nine in areas 6 to 11 five were shown in areas 9 to 11 by themselves; then the other four told too much, and

@@ -135,6 +135,7 @@ print(*(sum(name in vars(cls) for cls in classes) for name in ("_data_class_opti
 """
 
 
+@pytest.mark.slow
 def test_few_are_made_when_the_toolbox_is_loaded():
     pytest.importorskip("qgis.core")
     done = subprocess.run(

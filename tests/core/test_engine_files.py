@@ -61,6 +61,7 @@ def written(rows, place):
     parquet(rows, place) if place.suffix == ".parquet" else place.write_text(csv_text(rows, list(rows)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_values", [4, 70_000])
 def test_rows_that_are_counted_here_make_the_cells_that_the_engine_groups(n_values, tmp_path):
     draws = np.random.default_rng(n_values)

@@ -255,6 +255,7 @@ def test_counts_are_added_up(server, sql):
         run(server, "again", fields=fields, table="counted")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["numeric(10, 2)", "numeric", "double precision", "text"])
 def test_whole_counts_may_have_decimals(server, sql, kind):
     """“3.00” is three records; a count that is no number is said, and none that is not whole is taken."""
@@ -363,6 +364,7 @@ def test_a_connection_that_is_gone_between_two_steps_is_said(server, sql):
     assert tables(sql) == {"people"}
 
 
+@pytest.mark.slow
 def test_the_server_waits_while_the_plan_is_made(server, sql):
     sql("ALTER ROLE vbas SET idle_in_transaction_session_timeout = '100ms'")
     try:

@@ -174,6 +174,7 @@ def test_rows_are_in_an_order_that_tells_nothing(tmp_path):
     assert places == sorted(places)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codes", [4096, 0])
 def test_a_value_that_no_released_row_has_is_nowhere_in_the_file(codes, tmp_path, monkeypatch):
     """A Parquet file may list values that no row has: whoever opens it would read those of suppressed records."""

@@ -149,6 +149,7 @@ def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
     assert Counter(tuple(row.values()) for row in read().to_pylist()) == cases.rows_of(release, places.levels, True)
 
 
+@pytest.mark.slow
 def test_a_kept_field_that_gives_back_what_last_levels_take_is_refused(place):
     columns = cases.people()
     columns["diagnosis"] = [None if value is None else f"type {value}" for value in columns["age"]]

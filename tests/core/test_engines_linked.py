@@ -264,6 +264,7 @@ def wrong(tables: dict[str, Frame], people: Frame, what: str) -> None:
         tables["drugs"] = {"patient": people["id"] * 3, "atc": people["id"] * 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "says"),
     [

@@ -69,6 +69,7 @@ def tables_of(zones, k):
     return PossibleTables(np.array([count for *_, count in zones]), zone, people, of_levels, k)
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from([2, 3]).flatmap(lambda k: st.tuples(st.lists(zones(), min_size=1, max_size=3), st.just(k))),
     st.sampled_from(WEIGHTS),

@@ -149,6 +149,7 @@ def source_of(town: tuple[Frame, dict[str, Frame]], order: np.ndarray, home: lis
     return link(records, linked, PLACES, new_key=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(towns(10), st.integers(0, 2**32))
 def test_linked_rows_tell_nothing_of_where_the_people_of_a_class_live_nor_of_the_order_of_rows(

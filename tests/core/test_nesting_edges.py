@@ -187,6 +187,7 @@ def joined(plan, cell):
     return -1
 
 
+@pytest.mark.slow
 def test_who_keeps_a_zone_company_is_the_smallest_of_those_who_can():
     n_alone = n_two = n_beside = 0
     for seed in range(60):

@@ -267,6 +267,7 @@ def test_a_class_of_which_a_table_says_nothing_is_in_no_total_with_any_other(gro
         )
 
 
+@pytest.mark.slow
 @for_each_seed(14)
 def test_what_follows_of_regions_of_several_areas_is_what_all_tables_say(seed):
     """By a table by area, of releases whose smallest regions have several areas."""
@@ -320,6 +321,7 @@ def drawn_block(rng, periods):
     return block, tables[fits]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("periods", [False, True])
 def test_flows_free_what_smaller_regions_leave_where_some_table_does(periods):
     """All of it in what regions leave without smaller ones that show the class; of periods nothing that none frees.

@@ -221,6 +221,7 @@ def outcome(path, kinds=None):
     return {name: (column.codes.tolist(), list(map(repr, column.categories))) for name, column in columns.items()}
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=120, deadline=None)
 def test_damage_is_never_read_as_other_values_than_sqlite_reads(tmp_path_factory, data):

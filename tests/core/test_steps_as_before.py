@@ -13,6 +13,7 @@ OF_PLANS = {"plans_mended": (60, 20), "of_people": (120, 60), "few_rows": (120, 
 OF_PLANS |= {"repaired": (6, 3), "of_two_months": (60, 30)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "n", "some"), in_parts(STEPS))
 def test_what_steps_are_asked_comes_to_the_same(name, n, some):
     come_to_the_same(name, drawn(getattr(asked_steps, name), n), some)

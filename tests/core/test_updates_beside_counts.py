@@ -194,6 +194,7 @@ def test_a_class_that_nobody_has_any_more_is_gone():
     assert (changed.same, changed.other, changed.gone, changed.new) == (2, 0, 1, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("nested", [False, True])
 def test_an_update_is_mended_beside_a_release_of_other_regions(nested):
     """Two Z in each of two areas, whom regions of one area do not show: four in both would tell that they are two and

@@ -292,6 +292,7 @@ def people_of(counts: dict[tuple[str, str], int]) -> dict[str, list[str]]:
     return {"area": home[: len(rows)], "age": [age for age, _ in rows], "sex": [sex for _, sex in rows]}
 
 
+@pytest.mark.slow
 def test_people_who_left_since_hide_nobody_in_a_release_of_more_fields(tmp_path: Path) -> None:
     """Of 13 young people two left. Who has the 11 of now, and 9 young women of now, knows of two young men. With the
     13 of before these two could have been of a value that no release shows."""

@@ -21,6 +21,7 @@ from vbas.core.releases.updating import Update, places_of
 from .test_updates_carried_on import shown, town_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tree", "k", "most"), [("two areas", 2, 9), pytest.param("two areas", 3, 13, marks=pytest.mark.slow)]
 )

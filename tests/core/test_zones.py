@@ -244,6 +244,7 @@ def decoys_everywhere(table: tuple[int, ...], region_of: list[np.ndarray], k: in
     return False
 
 
+@pytest.mark.slow
 @for_each_seed(10)
 def test_the_whole_territory_holds_a_decoy_too_where_all_can_be_shown_with_one(seed):
     """Only where somebody would be suppressed for want of one it needs none."""

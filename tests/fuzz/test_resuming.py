@@ -82,6 +82,7 @@ def test_whatever_recounts_is_in_the_hash_of_the_oracle(tmp_path, monkeypatch):
         file.write_bytes(before)
 
 
+@pytest.mark.slow
 def test_a_file_says_which_cases_were_run_on_which_commit(run, tmp_path, monkeypatch):
     for commit, n in (("one", 3), ("two", 120)):
         monkeypatch.setattr(many, "commit", lambda commit=commit: commit)
