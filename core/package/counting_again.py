@@ -25,9 +25,7 @@ class Classes:
     """The classes of the released records: level, region and quasi-identifiers."""
 
     def __init__(self, table: DataTable) -> None:
-        count = table.of_role(COUNT)
-        # A count that is missing or below 0, which no release has, is nobody.
-        self.weights = table.copies * (np.maximum(_numbers(table, count[0].name), 0) if count else 1)
+        self.weights = _weights(table)
         own = [of for field, of in zip(table.fields, table.columns) if field.role in OF_CLASSES]
         self.class_of = np.empty(0, np.int64)
         if len(table.copies):
@@ -155,7 +153,7 @@ class Places:
         rows_there, row_of = np.unique(rows, axis=0, return_inverse=True)
         of_shown = np.array([self.place.get((level, number), -1) for level, number in to_list(rows_there)], np.int64)
         self.row_place = of_shown[row_of.reshape(-1)]
-        self.weights = Classes(records).weights
+        self.weights = _weights(records)
 
     def rows_nowhere(self) -> int:
         """Rows whose region is not in the table of regions, or holds no area."""
@@ -210,6 +208,13 @@ class Places:
         if not self.nested:
             return np.full(len(self.level), LEFT_OUT)
         return _numbers(self.regions, "vbas_parent")
+
+
+def _weights(table: DataTable) -> np.ndarray:
+    """The records that each different row stands for, (R,)."""
+    count = table.of_role(COUNT)
+    # A count that is missing or below 0, which no release has, is nobody.
+    return table.copies * (np.maximum(_numbers(table, count[0].name), 0) if count else 1)
 
 
 def _numbers(table: DataTable, name: str) -> np.ndarray:
