@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import objects, to_list
 from ..errors import InputError
 from ..language import tr
+from ..publish.sqlite_targets import SYSTEM
 from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
 from ..records.csv_columns import read_plain_csv
 from ..records.plain_files import scan_csv
@@ -26,7 +27,6 @@ from .table import BOOLEAN, INTEGER, NUMBER, DataField, DataTable
 
 ROWS_AT_ONCE = 1 << 16
 FIELD_LIMIT = 1 << 27  # characters of a cell
-OF_GEOPACKAGES = ("gpkg_", "rtree_", "sqlite_")  # how the names of their own tables begin
 BOOLEANS: Mapping[object, bool] = {"true": True, "false": False, 1: True, 0: False}  # 1 is True, too
 
 
@@ -62,7 +62,7 @@ def names_of_tables(file: Path) -> list[str]:
     """The tables and views of a GeoPackage but those by which it tells what is in it. Raises sqlite3.Error."""
     with closing(_opened(file)) as connection:
         names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-    return [str(name) for (name,) in names if not str(name).startswith(OF_GEOPACKAGES)]
+    return [str(name) for (name,) in names if not str(name).startswith(SYSTEM[".gpkg"])]
 
 
 def _distinct(columns: Sequence[Column], n_rows: int) -> tuple[list[Column], np.ndarray]:
