@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "9cb52ddab7034ed11555693452dd13568a3133466cd7fab8f67c3c9abb27a32f"
+FROZEN = "c11c837498a03185b4f777c903fdb96bf49b5f088c2ddbd28f8d478dd343d402"
 
 
 def modules() -> list[Path]:

@@ -32,9 +32,9 @@ def recount_studied(case, outcome):
                 return
     if "CLUSTERS" in results and not str(results["CLUSTERS"]).endswith((".shp", ".dbf")):
         names, rows = rows_of_output(results["CLUSTERS"], outcome.context)
-        (at,) = _last(names, ["p_value"])
         if len(rows) != results["N_CLUSTERS"]:
             yield f"CLUSTERS has {len(rows)} rows, N_CLUSTERS is {results['N_CLUSTERS']}."
+        (at,) = _last(names, ["p_value"]) if rows else [None]  # GDAL writes no headings of a sheet without rows
         if any(float(row[at]) > float(given.get("SIGNIFICANCE", 0.05)) for row in rows):
             yield "A cluster has a larger p-value than SIGNIFICANCE."
 
