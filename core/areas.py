@@ -70,19 +70,24 @@ class Areas:
     def named_by(self, values: np.ndarray) -> np.ndarray:
         """As `codes_of`, but leading zeros aside, which codes lose that are read as numbers; -1 where they would name
         several."""
-        without_zeros: dict[str, int] = {}
-        for identifier, position in self._positions.items():
-            bare = without_zeros_of(identifier)
-            without_zeros[bare] = -1 if bare in without_zeros else position
         codes = self.codes_of(values)
         lost = np.flatnonzero(codes < 0)
         bare_values = (value and without_zeros_of(value) for value in values[lost].tolist())
-        codes[lost] = np.fromiter((without_zeros.get(value, -1) for value in bare_values), np.int64, len(lost))
+        codes[lost] = np.fromiter((self._without_zeros.get(value, -1) for value in bare_values), np.int64, len(lost))
         return codes
 
     @cached_property
     def _positions(self) -> dict[str, int]:
         return {identifier: i for i, identifier in enumerate(self.identifiers.tolist())}
+
+    @cached_property
+    def _without_zeros(self) -> dict[str, int]:
+        """Positions by what identifiers are without leading zeros; -1 where several are the same."""
+        positions: dict[str, int] = {}
+        for identifier, position in self._positions.items():
+            bare = without_zeros_of(identifier)
+            positions[bare] = -1 if bare in positions else position
+        return positions
 
 
 def make_areas(
