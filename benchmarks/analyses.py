@@ -440,7 +440,7 @@ PARTS = {"speed": speed, "maps": maps, "null": null, "coefficients": coefficient
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), choices=[*PARTS, []], help="which parts")
+    parser.add_argument("parts", nargs="*", default=[], choices=[*PARTS, []], help="which parts")
     parser.add_argument("--territory", action="append", help="which of the territories")
     parser.add_argument("--quasi-identifiers", nargs="+", help="others than those of the settings")
     parser.add_argument("--populations", type=int, default=SETTINGS["populations"])
