@@ -242,8 +242,8 @@ def regions_shown(
         step = part(progress, 0.3, 0.5)
         levels = build_levels(areas, records.profile, aggregation.crosswalk, settings.levels, step)
     account = rate(areas, records, levels, settings.ask, aggregation.sites, part(progress, 0.5, 0.7))
-    shapes = regions.level_shapes(layer, levels, part(progress, 0.7, 1.0))
-    table = regions.audit_table(layer, levels, settings.nested, shapes, account.audit)
+    drawn = regions.drawn_regions(layer, levels, part(progress, 0.7, 1.0))
+    table = regions.audit_table(drawn, levels, settings.nested, account.audit)
     lost = evaluate_by_value(account.areas, account.plan.by_value)
     return Shown(n_sites, levels, account.measures, account.audit, table, lost)
 

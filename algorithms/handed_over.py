@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
-import numpy as np
-
 from ..core.aggregation import Aggregation
 from ..core.anonymise import Account
 from ..core.dataclass import dataclass
@@ -32,7 +30,7 @@ from .form.provenance import provenance_of
 from .form.public_report import RELEASE_REPORT, map_data_of, public_page
 from .form.release import RELEASE_FOLDER, add_release_folder, release_table
 from .form.signing import REPORT, SIGN_PAGE, add_sign_page, signing
-from .layers.shapes.areas import AreaLayer
+from .layers.shapes.areas import AreaLayer, DrawnRegions
 from .privacy.earlier import add_to_register
 
 SIGNED = (SIGN_PAGE, REPORT)
@@ -83,26 +81,26 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
     if account.rows is not None and account.rows.staged is None and form.outputs.wanted("RELEASED_RECORDS"):
         table = release_table(form, account, account.rows.release)
         form.outputs.add("RELEASED_RECORDS", *table, progress=form.progress(65, 80))
-    shapes = _drawn(form, account, layer)
+    drawn = _drawn(form, account, layer)
     if layer is not None:
         regions.warn_of_elongated(form, layer, account.levels.crosswalks[0], account.areas.population)
-        _add_regions(form, account, layer, shapes, handed.made.aggregation)
+        _add_regions(form, account, layer, drawn, handed.made.aggregation)
     step = ""
     if layer is not None:
         remarks, step = with_costs(form, account, remarks, handed.made.hierarchies)
-    of_release = partial(public_page, form, account, layer, shapes, tables=tables)
+    of_release = partial(public_page, form, account, layer, drawn, tables=tables)
     page, page_of_folder = cache(of_release), cache(partial(of_release, left_out=INPUTS))
     said, named = None, "" if entry is None else entry.in_words
     if account.rows is not None and any(map(form.outputs.wanted, SIGNED)):
         pages = {RELEASE_REPORT: page, RELEASE_FOLDER: page_of_folder}
         said = signing(form, tables(), named, _where_in_place(form, account), pages)
         add_sign_page(form, account, said)
-    if layer is not None:
-        form.outputs.add_text("REPORT", lambda: _internal_page(form, account, layer, shapes, remarks, said))
+    if drawn is not None:
+        form.outputs.add_text("REPORT", lambda: _internal_page(form, account, drawn, remarks, said))
     if account.rows is not None:
         form.outputs.add_text(RELEASE_REPORT, page)
     if account.rows is not None and form.outputs.wanted(RELEASE_FOLDER):
-        add_release_folder(form, account, page_of_folder, layer, shapes, rows, "" if entry is None else entry.name)
+        add_release_folder(form, account, page_of_folder, layer, drawn, rows, "" if entry is None else entry.name)
     reported = (layer is not None and form.outputs.wanted(REPORT)) or form.outputs.wanted(RELEASE_REPORT)
     form.conclusion = conclude(form, account, step, reported)
     if remarks.single is not None:
@@ -116,13 +114,11 @@ def hand_over(form: Form, handed: Handed) -> dict[str, object]:
     return numbers
 
 
-def _internal_page(
-    form: Form, account: Account, layer: AreaLayer, shapes: list[np.ndarray], remarks: Remarks, said: Signing | None
-) -> str:
+def _internal_page(form: Form, account: Account, drawn: DrawnRegions, remarks: Remarks, said: Signing | None) -> str:
     remarks = remarks.with_those_of(account)
     drawing = form.seconds() - sum(remarks.seconds.values())
     remarks = replace(remarks, seconds={**remarks.seconds, tr("drawing and writing"): drawing})
-    return internal_report(account, map_data_of(layer, shapes), provenance_of(form), remarks, said)
+    return internal_report(account, map_data_of(drawn), provenance_of(form), remarks, said)
 
 
 def _publish(publish: Callable[[], str], results: dict[str, object]) -> None:
@@ -156,28 +152,28 @@ def _where_in_place(form: Form, account: Account) -> str:
     return "" if staged is None else form.text("DESTINATION").strip()
 
 
-def _drawn(form: Form, account: Account, layer: AreaLayer | None) -> list[np.ndarray]:
-    """Of each level the shapes of its regions, where anything draws them; else none."""
+def _drawn(form: Form, account: Account, layer: AreaLayer | None) -> DrawnRegions | None:
+    """The regions, where anything draws them."""
     if layer is None or not any(map(form.outputs.wanted, DRAWN)):
-        return []
-    return regions.level_shapes(layer, account.levels, form.progress(80, 90))
+        return None
+    return regions.drawn_regions(layer, account.levels, form.progress(80, 90))
 
 
 def _add_regions(
-    form: Form, account: Account, layer: AreaLayer, shapes: list[np.ndarray], aggregation: Aggregation | None
+    form: Form, account: Account, layer: AreaLayer, drawn: DrawnRegions | None, aggregation: Aggregation | None
 ) -> None:
     """Write what describes the regions."""
     wanted, add = form.outputs.wanted, form.outputs.add
     levels, nested = account.levels, account.nested
-    if wanted("RELEASED_REGIONS"):
+    if drawn is not None and wanted("RELEASED_REGIONS"):
         # Of a plan that nothing was released by, no counts go out: another run may show other classes.
         audit = None if account.rows is None else account.audit
         values = account.plan.values_of_levels
-        add("RELEASED_REGIONS", regions.regions_table(layer, levels, nested, shapes, audit, values))
+        add("RELEASED_REGIONS", regions.regions_table(drawn, levels, nested, audit, values))
     if wanted("CROSSWALK"):
         add("CROSSWALK", regions.crosswalk_table(layer, levels, nested))
-    if wanted("REGION_AUDIT"):
-        add("REGION_AUDIT", regions.audit_table(layer, levels, nested, shapes, account.audit))
+    if drawn is not None and wanted("REGION_AUDIT"):
+        add("REGION_AUDIT", regions.audit_table(drawn, levels, nested, account.audit))
     if aggregation is not None:
         regions.add_sites(form, layer, aggregation)
     elif wanted("SITE_POINTS") or wanted("VORONOI"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-import numpy as np
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
 
 from ...core.anonymise import Account
@@ -15,7 +14,7 @@ from ...core.package.table import DataTable
 from ...core.report.map_data import MapData
 from ...core.report.release import page_of
 from ...core.tables.schema import FOR_RELEASE
-from ..layers.shapes.areas import AreaLayer
+from ..layers.shapes.areas import AreaLayer, DrawnRegions
 from .form import Form
 from .parameters import described
 
@@ -41,30 +40,31 @@ def public_report_parameter() -> QgsProcessingParameterDefinition:
     )
 
 
-def map_data_of(layer: AreaLayer, levels: Sequence[np.ndarray]) -> MapData:
-    """What the maps of a report draw. levels : of each level the shapes of its regions, in the layer's CRS."""
+def map_data_of(regions: DrawnRegions) -> MapData:
+    """What the maps of a report draw."""
+    layer = regions.layer
     areas = layer.drawn_as if layer.are_points else layer.to_planar(layer.shapes, layer.crs)
-    return MapData(areas, [layer.to_planar(np.asarray(shapes), layer.crs) for shapes in levels], layer.north())
+    return MapData(areas, regions.in_plane, layer.north())
 
 
 def public_page(
     form: Form,
     account: Account,
     layer: AreaLayer | None = None,
-    shapes: Sequence[np.ndarray] = (),
+    regions: DrawnRegions | None = None,
     left_out: Collection[str] = (),
     tables: Callable[[], Sequence[DataTable]] = tuple,
 ) -> str:
     """The report for release.
 
-    layer : the areas as they were given, without people counted from records, None where there are none; shapes : of
-    each level those of its regions, in the CRS of the layer; left_out : names of settings that are not said; tables :
-    those that are released, for their content hashes
+    layer : the areas as they were given, without people counted from records, None where there are none; regions : as
+    they are drawn, None where they are not; left_out : names of settings that are not said; tables : those that are
+    released, for their content hashes
     """
     return page_of(
         account,
         None if layer is None else layer.areas,
-        map_data_of(layer, shapes) if layer is not None and len(shapes) else None,
+        None if regions is None else map_data_of(regions),
         [(label, value) for label, value in form.rows(set(said_of(form.job)) - set(left_out)) if value != ""],
         hashes_of(tables()),
     )

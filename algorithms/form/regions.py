@@ -14,7 +14,7 @@ from ...core.areas import Areas
 from ...core.arrays import objects, to_list
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import buffered_hull, pieces
-from ...core.elongation import OF_AREAS, distortion_sentence, of_areas
+from ...core.elongation import OF_AREAS, distortion_sentence, of_areas, outlines_of
 from ...core.evaluation import Measures, RegionAudit, distances_to_sites
 from ...core.language import tr
 from ...core.levels import Levels
@@ -25,7 +25,7 @@ from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SI
 from ...core.tables.schema import OutputTable
 from ...core.voronoi import voronoi_cells
 from ..layers.reading.crosswalks import NUMBER, has_levels, read_levels
-from ..layers.shapes.areas import AreaLayer
+from ..layers.shapes.areas import AreaLayer, DrawnRegions
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import Table, TableColumn, filled
 from .form import Form, FormJob
@@ -113,10 +113,9 @@ def region_outputs() -> Iterable[QgsProcessingParameterDefinition]:
     yield from site_outputs()
 
 
-def level_shapes(layer: AreaLayer, levels: Levels, progress: Progress) -> list[np.ndarray]:
-    """Of each level, its dissolved regions in the CRS of REGIONS; every level is drawn from the one below."""
-    drawn = drawing.level_shapes(layer.drawn_as, levels, progress)
-    return [layer.to_layer(shape) for shape in drawn] if layer.are_points else drawn
+def drawn_regions(layer: AreaLayer, levels: Levels, progress: Progress) -> DrawnRegions:
+    """The dissolved regions of each level; every level is drawn from the one below."""
+    return DrawnRegions(layer, drawing.level_shapes(layer.drawn_as, levels, progress))
 
 
 def crosswalk_table(
@@ -128,35 +127,33 @@ def crosswalk_table(
 
 
 def regions_table(
-    layer: AreaLayer,
+    regions: DrawnRegions,
     levels: Levels,
     nested: bool,
-    shapes: list[np.ndarray],
     audit: RegionAudit | None = None,
     values: Sequence[str] = (),
 ) -> Table:
     """RELEASED_REGIONS: the regions, of all levels the finest first; with what is released where that is known.
 
-    shapes : of the regions of each level; values : as for `region_columns`
+    values : as for `region_columns`
     """
-    return _table(RELEASED_REGIONS, layer, levels, nested, shapes, audit, {}, values)
+    return _table(RELEASED_REGIONS, regions, levels, nested, audit, {}, values)
 
 
-def audit_table(layer: AreaLayer, levels: Levels, nested: bool, shapes: list[np.ndarray], audit: RegionAudit) -> Table:
+def audit_table(regions: DrawnRegions, levels: Levels, nested: bool, audit: RegionAudit) -> Table:
     """REGION_AUDIT: what the regions cost; of several levels who is shown in each region, and who elsewhere."""
-    drawn = np.concatenate(shapes)
-    outlines = layer.outlines_of(drawn)
+    outlines = outlines_of(np.concatenate(regions.in_plane))
     columns: dict[str, TableColumn | None] = {
-        "parts": pieces(drawn),
+        "parts": pieces(np.concatenate(regions.in_layer)),
         "area_hull": outlines.area_hull,
         "elongation": outlines.elongation,
         **dict.fromkeys(OF_AREAS),
     }
-    areas = layer.outlines
+    areas = regions.layer.outlines
     if areas is not None:
         of_level = [of_areas(areas, crosswalk) for crosswalk in levels.crosswalks]
         columns.update({name: np.concatenate([of[name] for of in of_level]) for name in OF_AREAS})
-    return _table(REGION_AUDIT, layer, levels, nested, shapes, audit, columns)
+    return _table(REGION_AUDIT, regions, levels, nested, audit, columns)
 
 
 def warn_of_elongated(form: Form, layer: AreaLayer, crosswalk: Crosswalk, population: np.ndarray | None) -> None:
@@ -168,15 +165,15 @@ def warn_of_elongated(form: Form, layer: AreaLayer, crosswalk: Crosswalk, popula
 
 def _table(
     table: OutputTable,
-    layer: AreaLayer,
+    regions: DrawnRegions,
     levels: Levels,
     nested: bool,
-    shapes: list[np.ndarray],
     audit: RegionAudit | None,
     columns: Mapping[str, TableColumn | None],
     values: Sequence[str] = (),
 ) -> Table:
     """A row per region, level after level: where it stands, how large it is, and what is measured of it."""
+    layer, shapes = regions.layer, regions.in_layer
     surfaces = [_square_metres(layer, crosswalk, of) for crosswalk, of in zip(levels.crosswalks, shapes)]
     described = region_columns(levels, nested, values)
     own_columns: dict[str, TableColumn | None] = {
@@ -235,8 +232,8 @@ def add_aggregation(
     levels = Levels((crosswalk,), (None if names is None else objects(names),))
     form.outputs.add("CROSSWALK", crosswalk_table(layer, levels, False))
     if form.outputs.wanted("RELEASED_REGIONS"):
-        shapes = level_shapes(layer, levels, form.progress(70, 95))
-        form.outputs.add("RELEASED_REGIONS", regions_table(layer, levels, False, shapes))
+        regions = drawn_regions(layer, levels, form.progress(70, 95))
+        form.outputs.add("RELEASED_REGIONS", regions_table(regions, levels, False))
     add_sites(form, layer, aggregation)
     compactness = float(distances_to_sites(layer.areas, crosswalk, aggregation.sites).sum())
     values: dict[str, object] = {"N_SITES": crosswalk.n_regions, "COMPACTNESS": compactness}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from ...core.tables.schema import FOR_RELEASE, OutputTable
 from ...core.ties import CHOICES, DRAWN, FIXED
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.crosswalks import LEVEL, NUMBER
-from ..layers.shapes.areas import AreaLayer
+from ..layers.shapes.areas import AreaLayer, DrawnRegions
 from ..layers.tables import Table, filled
 from .effective import GIVEN, Conditions
 from .form import Form
@@ -151,14 +151,14 @@ def add_release_folder(
     account: Account,
     page: Callable[[], str],
     layer: AreaLayer | None = None,
-    shapes: Sequence[np.ndarray] = (),
+    regions: DrawnRegions | None = None,
     release: Callable[[], Release | None] = lambda: None,
     entry: str = "",
 ) -> None:
     """Write RELEASE_FOLDER of a release.
 
-    page : the report for release; layer : the areas as they were given, None where there are none; shapes : of each
-    level those of its regions, in the CRS of the layer; release : the rows, where those of the account lack fields;
+    page : the report for release; layer : the areas as they were given, None where there are none; regions : as
+    they are drawn, None where they are not; release : the rows, where those of the account lack fields;
     entry : its name in the register
     """
     written, area_field = form.text(FOLDER_FORMAT), "area" if layer is None else layer.id_field.name()
@@ -167,6 +167,7 @@ def add_release_folder(
 
     def write(folder: Path) -> None:
         crs = None if layer is None else _crs(layer.crs)
+        shapes = () if regions is None else regions.in_layer
         tables = tables_of_release(account, area_field, shapes, crs, release())
         title = tr("Report ({for_release})", for_release=FOR_RELEASE)
         called = folder.name if name is None else name.name

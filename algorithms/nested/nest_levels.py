@@ -98,8 +98,8 @@ class NestLevels(VbasAlgorithm):
         levels = nested.made_levels(form.job, areas, profile, tables)
         form.outputs.add("CROSSWALK", regions.crosswalk_table(layer, levels, True))
         if form.outputs.wanted("RELEASED_REGIONS"):
-            shapes = regions.level_shapes(layer, levels, form.progress(60, 95))
-            form.outputs.add("RELEASED_REGIONS", regions.regions_table(layer, levels, True, shapes))
+            drawn = regions.drawn_regions(layer, levels, form.progress(60, 95))
+            form.outputs.add("RELEASED_REGIONS", regions.regions_table(drawn, levels, True))
         form.info(sentence(levels))
         hold.say_what_holds(form.job, levels, tables)
         return {"N_LEVELS": len(levels), "N_SITES": levels.crosswalks[0].n_regions}

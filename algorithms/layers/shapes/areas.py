@@ -51,7 +51,7 @@ class AreaLayer:
     @cached_property
     def outlines(self) -> Outlines | None:
         """The outlines of the areas; None for points, which have none."""
-        return None if self.are_points else self.outlines_of(self.shapes)
+        return None if self.are_points else outlines_of(self.to_planar(self.shapes, self.crs))
 
     @cached_property
     def drawn_as(self) -> np.ndarray:
@@ -67,10 +67,6 @@ class AreaLayer:
     def surfaces_square_metres(self) -> np.ndarray:
         """Their areas, (n,) square metres."""
         return self.square_metres_of(self.surfaces) if self.are_points else self.square_metres
-
-    def outlines_of(self, shapes: np.ndarray) -> Outlines:
-        """The outlines of shapes in the layer's own CRS, as they are in the plane."""
-        return outlines_of(self.to_planar(shapes, self.crs))
 
     def to_layer(self, shapes: np.ndarray) -> np.ndarray:
         """Shapes from planar coordinates to the layer's CRS, (m,) array."""
@@ -98,6 +94,29 @@ class AreaLayer:
         shapes = joined_at_antimeridian(self.shapes) if self.crs.isGeographic() else self.shapes
         neighbours = polygon_neighbours(shapes, lambda borders: self.to_planar(borders, self.crs), progress)
         return replace(self, areas=replace(self.areas, neighbours=neighbours))
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRegions:
+    """The regions of each level, the finest first.
+
+    drawn : of each level (n_regions,) shapes, of what the areas are drawn as
+    """
+
+    layer: AreaLayer
+    drawn: list[np.ndarray]
+
+    @cached_property
+    def in_layer(self) -> list[np.ndarray]:
+        """Of each level the shapes in the CRS of the layer."""
+        return [self.layer.to_layer(shapes) for shapes in self.drawn] if self.layer.are_points else self.drawn
+
+    @cached_property
+    def in_plane(self) -> list[np.ndarray]:
+        """Of each level the shapes in planar coordinates."""
+        if self.layer.are_points:
+            return self.drawn
+        return [self.layer.to_planar(shapes, self.layer.crs) for shapes in self.drawn]
 
 
 def read_areas(
