@@ -17,6 +17,7 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ...algorithms.form.refusals import fault_of_the_program
 from ...algorithms.layers.leaving import LONGEST_WAIT
+from ...core.dataclass import dataclass
 from ...core.errors import Cancelled, VbasError
 from ...core.language import tr
 from ...core.secrecy import without_secrets
@@ -42,37 +43,55 @@ class Said(QgsProcessingFeedback):
         self.lines.append(without_secrets(info))
 
 
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a worker is asked for.
+
+    done : called with the result and the warnings; failed : with the error, also where the user cancelled; reported :
+    with each thing that the work tells meanwhile
+    """
+
+    title: str
+    work: Work
+    done: Callable[[Any, list[str]], None]
+    failed: Callable[[Exception], None]
+    reported: Callable[[Any], None] | None = None
+
+
 class Job(QgsTask):
     """One piece of work. `work(job)` runs in a thread of its own; it may `tell` what it finds meanwhile.
 
-    after : the job before, which has to have ended: both may use the same things
+    QGIS deletes a task that is cancelled before it begins, though a thread may be just about to begin it: that would be
+    the end of QGIS. So one that has not begun is marked alone, and ends as soon as it begins.
     """
 
     reported = pyqtSignal(object)
 
-    def __init__(self, title: str, work: Work, after: Job | None) -> None:
-        super().__init__(title, QgsTask.Flag.CanCancel)
+    def __init__(self, asked: Asked, finished_by: Callable[[Job], None]) -> None:
+        super().__init__(asked.title, QgsTask.Flag.CanCancel)
         self.feedback = Said()
         self.feedback.progressChanged.connect(self.setProgress)
-        self.ended = threading.Event()
-        self.finished_by: Callable[[Job], None] = lambda job: None
+        self.asked, self.begun, self.ended = asked, False, threading.Event()
         self.result: Any = None  # what its work gives
         self.error: Exception | None = None
-        self._work: Work | None = work
-        self._after, self._started = after, False
+        self._work: Work | None = asked.work
+        self._finished_by = finished_by
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was, at whatever time."""
+        return self.feedback.isCanceled()
 
     def progress(self, fraction: float) -> None:
         """What the methods report to; raises Cancelled once the job is cancelled."""
-        if self.isCanceled():
+        if self.cancelled:
             raise Cancelled(tr("Cancelled."))
         self.feedback.setProgress(100.0 * fraction)
 
     def run(self) -> bool:
         """Called by QGIS in another thread."""
-        self._started = True
+        self.begun = True
         try:
-            if self._after is not None:
-                self._after.ended.wait()
             self.progress(0.0)
             self.result = None if self._work is None else self._work(self)
         except (VbasError, QgsProcessingException, MemoryError) as error:
@@ -91,32 +110,36 @@ class Job(QgsTask):
     def cancel(self) -> None:
         """Called by the dock, and by the list of tasks of QGIS."""
         self.feedback.cancel()
-        super().cancel()
-        if not self._started:
+        if self.begun:
+            super().cancel()
+        else:
             self.ended.set()
 
     def finished(self, successful: bool) -> None:
         """Called by QGIS in the thread of the window, where everything that QGIS owns has to be let go of."""
         self.ended.set()
-        self.finished_by(self)
-        self._after = self._work = self.result = self.error = None
+        self._finished_by(self)
+        self._work = self.result = self.error = None
 
 
 class Worker(QObject):
-    """Runs jobs, the last one asked for. progressed : per cent of it; changed : whether one is running."""
+    """Runs what it was asked for last. progressed : per cent of it; changed : whether anything is asked for.
+
+    QGIS has one job of it at a time: of many that wait at once it forgets some.
+    """
 
     changed = pyqtSignal()
     progressed = pyqtSignal(float)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._job: Job | None = None
-        self._kept: list[Job] = []  # QGIS owns them, Python must not forget them before they end
+        self._asked: Asked | None = None
+        self._job: Job | None = None  # QGIS owns it, Python must not forget it before it ends
 
     @property
     def busy(self) -> bool:
-        """Whether a job is running."""
-        return self._job is not None
+        """Whether anything is asked for that has not ended."""
+        return self._asked is not None
 
     def start(
         self,
@@ -126,51 +149,58 @@ class Worker(QObject):
         failed: Callable[[Exception], None],
         reported: Callable[[Any], None] | None = None,
     ) -> None:
-        """Start a job in place of the one that runs, of which nothing is heard any more.
-
-        done : called with the result and the warnings; failed : with the error, also where the user cancelled;
-        reported : with each thing that the work tells meanwhile
-        """
-        before = self._let_go()
-        job = Job(title, work, before)
-
-        def end(ended: Job) -> None:
-            if ended in self._kept:
-                self._kept.remove(ended)
-            if ended is not self._job:
-                return
-            self._job = None
-            self.changed.emit()
-            if ended.isCanceled():
-                failed(Cancelled(tr("Cancelled.")))
-            elif ended.error is not None:
-                failed(ended.error)
-            else:
-                done(ended.result, ended.feedback.warnings)
-
-        job.finished_by = end
-        job.progressChanged.connect(lambda percent: self.progressed.emit(percent) if job is self._job else None)
-        if reported is not None:
-            job.reported.connect(lambda result: reported(result) if job is self._job else None)
-        self._job = job
-        self._kept.append(job)
+        """Ask for something in place of what runs, of which nothing is heard any more; see `Asked`."""
+        self._let_go()
+        self._asked = Asked(title, work, done, failed, reported)
         self.changed.emit()
-        QgsApplication.taskManager().addTask(job)
+        self._begin()
 
     def cancel(self) -> None:
-        """Stop the job that runs; `failed` hears of it."""
-        if self._job is not None:
-            self._job.cancel()
+        """Stop what runs; `failed` hears of it."""
+        asked, job = self._asked, self._job
+        if asked is None:
+            return
+        if job is not None:
+            job.cancel()
+        if job is None or job.asked is not asked or not job.begun:
+            self._answer(lambda: asked.failed(Cancelled(tr("Cancelled."))))
 
     def stop(self) -> None:
         """Stop whatever runs and wait until it has, so that what it reads may go away; nobody hears of it."""
         self._let_go()
-        for job in list(self._kept):
-            job.ended.wait(LONGEST_WAIT)
+        if self._job is not None:
+            self._job.ended.wait(LONGEST_WAIT)
         self.changed.emit()
 
-    def _let_go(self) -> Job | None:
-        before, self._job = self._job, None
-        if before is not None:
-            before.cancel()
-        return self._kept[-1] if self._kept else None
+    def _let_go(self) -> None:
+        self._asked = None
+        if self._job is not None:
+            self._job.cancel()
+
+    def _begin(self) -> None:
+        """Have QGIS run what is asked for, once the job before has ended."""
+        asked = self._asked
+        if self._job is not None or asked is None:
+            return
+        job = Job(asked, self._end)
+        job.progressChanged.connect(lambda percent: self.progressed.emit(percent) if asked is self._asked else None)
+        if (reported := asked.reported) is not None:
+            job.reported.connect(lambda result: reported(result) if asked is self._asked else None)
+        self._job = job
+        QgsApplication.taskManager().addTask(job)
+
+    def _end(self, job: Job) -> None:
+        self._job, asked = None, job.asked
+        if asked is self._asked:
+            if job.cancelled:
+                self._answer(lambda: asked.failed(Cancelled(tr("Cancelled."))))
+            elif (error := job.error) is not None:
+                self._answer(lambda: asked.failed(error))
+            else:
+                self._answer(lambda: asked.done(job.result, job.feedback.warnings))
+        self._begin()
+
+    def _answer(self, tell: Callable[[], None]) -> None:
+        self._asked = None
+        self.changed.emit()
+        tell()
