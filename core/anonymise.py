@@ -48,6 +48,7 @@ from .profile import Profile
 from .progress import Progress, part, silent
 from .records.matching import Records
 from .records.table import PERSONS
+from .records.written_alike import said_of_writings
 from .release import Release, smallest_class
 from .releases.carrying_on import CarriedOn, carried_on
 from .releases.earlier import REPAIR, Earlier, held_against_earlier, refuse_linked_again
@@ -377,6 +378,7 @@ def anonymise(
         at_hand, requirement, plan = carried.source, carried.requirement, carried.plan
     else:
         at_hand, requirement, plan = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
+    log.warn(*said_of_writings(at_hand.profile, at_hand.sensitive_values(requirement)))
     clock.has_taken(WHAT_IS_SHOWN)
     everybody = None if carried is None else carried.everybody
     plan, held = _held_against_published(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import singledispatch
@@ -14,6 +15,7 @@ from .language import as_data, tr
 
 # Control characters, marks that turn the direction of writing, halves of characters: nobody sees them.
 UNSEEN = ("Cc", "Cf", "Cs")
+_WHOLE = re.compile(r"\+?(-?)0*([0-9]+?)(\.0+)?")
 
 
 @singledispatch
@@ -43,6 +45,13 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(" " if mark in "\n\r\t" else "�" if unicodedata.category(mark) in UNSEEN else mark for mark in text)
+
+
+def without_writing(text: str) -> str:
+    """A value without what is only writing: letters' case, blanks around and between, zeros in front of a number."""
+    words = " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
+    number = _WHOLE.fullmatch(words)
+    return words if number is None else number[1] + number[2]
 
 
 def in_one_line(text: str) -> str:

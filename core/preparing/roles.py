@@ -16,6 +16,7 @@ from ..dataclass import dataclass
 from ..language import as_data, plural, tr
 from ..plain_text import is_missing, value_text
 from ..records.columns import Column, combine_codes
+from ..records.written_alike import first_writings, written_in_several_ways
 from .column_values import EMPTY, NUMBER, WHOLE, ColumnValues, kind_of, plain_name
 from .pointing import FEW_RECORDS, NEARLY_ALL, why_it_points_at_persons
 
@@ -105,6 +106,12 @@ def column_summary(name: str, column: Column, area: bool = False, person: bool =
         name, kind, len(column), n_values, missing, _examples(present_values, held_shown), LEAVE_OUT, ""
     )
     role, reason, alarming = _role(name, summary, present_values, held_shown, area, person)
+    if role in (QUASI, SENSITIVE) and (several := written_in_several_ways(present_values)):
+        differing = tr(
+            "Values that differ in writing alone count as different ({first}): write them alike first.",
+            first=first_writings(several),
+        )
+        reason = f"{reason} {differing}"
     return _as(summary, role, reason, alarming)
 
 

@@ -14,13 +14,13 @@ from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.values import MISSING
 from ..generalising.hierarchies import SUPPRESSED_VALUE
+from ..plain_text import without_writing
 from ..scientific import optimize, sparse
-from .writing import plain
 
 MOST_COMPARED = 20_000_000
 """Numbers that are compared to find which values could be which."""
 MOST_TURNS = 20
-SAYS_NOTHING = frozenset((MISSING, plain(SUPPRESSED_VALUE)))
+SAYS_NOTHING = frozenset((MISSING, without_writing(SUPPRESSED_VALUE)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +47,13 @@ class Attribute:
         """Records by value, of those that are shown, but for values that say nothing."""
         totals = np.bincount(self.value, self.records, len(self.values)).astype(np.int64)
         counts = dict(zip(self.values, to_list(totals)))
-        return {value: n for value, n in counts.items() if n and plain(value) not in SAYS_NOTHING}
+        return {value: n for value, n in counts.items() if n and without_writing(value) not in SAYS_NOTHING}
 
     def share_among(self, others: Collection[str]) -> float:
         """The share of the records whose value is among others, written alike or not, 0 to 1."""
-        there, own = {plain(value) for value in others} - SAYS_NOTHING, self.by_value
+        there, own = {without_writing(value) for value in others} - SAYS_NOTHING, self.by_value
         total = sum(own.values())
-        return sum(n for value, n in own.items() if plain(value) in there) / total if total else 0.0
+        return sum(n for value, n in own.items() if without_writing(value) in there) / total if total else 0.0
 
     def divides(self, k: int) -> bool:
         """Whether some equivalence class has several of its values, and k records and more of each that it has."""
@@ -128,7 +128,7 @@ def _by_classes(
     kind = []
     for release in releases:
         at = [release.quasi_identifiers.index(name) for name in shared]
-        values = ([plain(row[i]) for i in at] for row in release.values_of_classes())
+        values = ([without_writing(row[i]) for i in at] for row in release.values_of_classes())
         of_class = np.array([codes.setdefault(tuple(row), len(codes)) for row in values], np.int64)
         kind.append(of_class[release.class_of])
     keys = [np.where(part >= 0, part * len(codes) + own, -1) for part, own in zip(of_equivalence_class, kind)]
@@ -153,7 +153,10 @@ def likeness(first: Attribute, second: Attribute, parts: Parts) -> float | None:
     if tables is None:
         return None
     codes: dict[str, int] = {}
-    at = [np.array([codes.setdefault(plain(value), len(codes)) for value in own.values]) for own in (first, second)]
+    at = [
+        np.array([codes.setdefault(without_writing(value), len(codes)) for value in own.values])
+        for own in (first, second)
+    ]
     joined = [_added(table, of, len(codes)) for table, of in zip(tables, at)]
     return float(np.minimum(*joined).sum() / min(table.sum() for table in tables))
 

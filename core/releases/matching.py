@@ -14,12 +14,13 @@ from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..errors import InputError, first_values
 from ..language import tr
+from ..plain_text import without_writing
 from .aliases import Alias, Aliases
 from .asking import ask_for_words, perhaps_coarser, perhaps_same, same_content
 from .attributes import Attribute, Parts, are_apart, attributes_of, likeness, parts_of, recoded
 from .naming import Named, in_release, with_names, with_values
 from .said_words import in_said_words
-from .writing import plain, words_for_missing, written_otherwise
+from .writing import words_for_missing, written_otherwise
 
 NEARLY_ALL, SOME, SELDOM, LIKELY_SAME, HARDLY = 0.9, 0.1, 0.1, 0.95, 0.6
 """Shares of records: whose values are in both for the same attribute; for a partly similar one; that may have values
@@ -273,7 +274,7 @@ class _Matching:
         """Whether one shows values that the other is known to have, coarser or finer."""
         return any(
             attribute.share_among(values) >= NEARLY_ALL
-            and 2 * len({*map(plain, values)} & _plain(attribute)) >= len({*values})
+            and 2 * len({*map(without_writing, values)} & _plain(attribute)) >= len({*values})
             for attribute, known in ((old, name), (new, other))
             for values in self._levels.get(known, ())
         )
@@ -298,17 +299,17 @@ def _mostly_in_both(attribute: Attribute, other: Attribute) -> bool:
 
 
 def _plain(attribute: Attribute) -> set[str]:
-    return {plain(value) for value in attribute.by_value}
+    return {without_writing(value) for value in attribute.by_value}
 
 
 def _common(attribute: Attribute, other: Attribute) -> list[str]:
     there = _plain(other)
-    return [value for value in attribute.by_value if plain(value) in there]
+    return [value for value in attribute.by_value if without_writing(value) in there]
 
 
 def _only(attribute: Attribute, other: Attribute) -> list[str]:
     there = _plain(other)
-    return [value for value in attribute.by_value if plain(value) not in there]
+    return [value for value in attribute.by_value if without_writing(value) not in there]
 
 
 def _pairs(values: Sequence[tuple[str, str]]) -> str:

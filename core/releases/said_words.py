@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from ..disclosure.published import Published
 from ..errors import InputError
 from ..language import tr
+from ..plain_text import without_writing
 from .aliases import Alias, Aliases
 from .attributes import attributes_of
 from .naming import Named, with_values
-from .writing import plain
 
 
 def in_said_words(position: int, naming: Named, aliases: Aliases) -> Published:
@@ -32,8 +32,8 @@ def in_said_words(position: int, naming: Named, aliases: Aliases) -> Published:
 
 def _words(row: Alias, own: str, values: tuple[str, ...]) -> Mapping[str, str]:
     """What each value becomes, plainly written; own : what the release calls the field; values : words wanted."""
-    wanted = {plain(value): value for value in values}
-    left, right = ({plain(pair[side]) for pair in row.values} for side in (0, 1))
+    wanted = {without_writing(value): value for value in values}
+    left, right = ({without_writing(pair[side]) for pair in row.values} for side in (0, 1))
     if row.field != row.other:
         from_left = own == row.field
     elif left & right:
@@ -48,12 +48,12 @@ def _words(row: Alias, own: str, values: tuple[str, ...]) -> Mapping[str, str]:
     else:
         from_left = len(right & wanted.keys()) > len(left & wanted.keys())
     pairs = row.values if from_left else [(of, value) for value, of in row.values]
-    return {plain(value): wanted.get(plain(of), of) for value, of in pairs}
+    return {without_writing(value): wanted.get(without_writing(of), of) for value, of in pairs}
 
 
 def _in_words(release: Published, name: str, words: Mapping[str, str], row: Alias) -> Published:
     values = attributes_of(release)[name].values
-    becomes = {value: words[plain(value)] for value in values if plain(value) in words}
+    becomes = {value: words[without_writing(value)] for value in values if without_writing(value) in words}
     after = [becomes.get(value, value) for value in values]
     twice = next((value for value in after if after.count(value) > 1), None)
     if twice is not None:

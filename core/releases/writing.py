@@ -6,25 +6,17 @@ makes 1 of 01. What is left when that is taken away is compared.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 
 from ..disclosure.values import MISSING
+from ..plain_text import without_writing
 
 CUT = 10
 """Characters, or bytes, that a shapefile keeps of a name."""
 WORDS_FOR_MISSING = frozenset(("nan", "NaN", "NaT", "NULL", "null", "None", "NA", "<NA>", "#N/A", r"\N"))
 """What programs write into tables of text for a missing value."""
-_WHOLE = re.compile(r"\+?(-?)0*([0-9]+?)(\.0+)?")
-
-
-def plain(text: str) -> str:
-    """A value without what is only writing: letters' case, blanks around and between, zeros in front of a number."""
-    words = " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
-    number = _WHOLE.fullmatch(words)
-    return words if number is None else number[1] + number[2]
 
 
 def same_but_for_case(name: str, other: str) -> bool:
@@ -44,12 +36,12 @@ def written_otherwise(texts: Iterable[str], known: Iterable[str]) -> dict[str, s
     Nothing is said of texts that several known ones could be, or that several texts of the same kind could be.
     """
     own, there = set(texts), set(known)
-    plain_known, plain_own = Counter(map(plain, there)), Counter(map(plain, own))
-    known_of = {plain(text): text for text in sorted(there)}
+    plain_known, plain_own = Counter(map(without_writing, there)), Counter(map(without_writing, own))
+    known_of = {without_writing(text): text for text in sorted(there)}
     return {
         text: known_of[key]
         for text in sorted(own - there)
-        if (key := plain(text)) and plain_known[key] == 1 == plain_own[key]
+        if (key := without_writing(text)) and plain_known[key] == 1 == plain_own[key]
     }
 
 

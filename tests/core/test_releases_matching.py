@@ -16,6 +16,7 @@ from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.values import Values
 from vbas.core.errors import InputError
 from vbas.core.levels import Levels
+from vbas.core.plain_text import without_writing
 from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
@@ -26,7 +27,7 @@ from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.examining import examine
 from vbas.core.releases.matching import matched
 from vbas.core.releases.naming import named, names_in, with_names, with_values
-from vbas.core.releases.writing import one_is_cut, plain, same_but_for_case, written_otherwise
+from vbas.core.releases.writing import one_is_cut, same_but_for_case, written_otherwise
 
 from .release_cases import profile_over
 
@@ -54,7 +55,7 @@ def match(releases, rows=(), levels=None):
     [("M", "m"), (" M ", "m"), ("01", "1"), ("1.0", "1"), ("007", "7"), ("-05", "-5"), ("1.5", "1.5"), ("0", "0")],
 )
 def test_what_is_only_writing_is_taken_away(text, key):
-    assert plain(text) == key
+    assert without_writing(text) == key
 
 
 def test_a_release_that_shows_nothing_has_no_values_in_other_words():
