@@ -25,10 +25,16 @@ class Waiting(QRunnable):
         self.until.wait()
 
 
+def threads():
+    """Those that QGIS has for tasks: all that there are, or since 3.40 some of its own."""
+    manager = QgsApplication.taskManager()
+    return manager.threadPool() if hasattr(manager, "threadPool") else QThreadPool.globalInstance()
+
+
 @contextmanager
 def no_thread_free():
-    """All threads that QGIS has for tasks wait."""
-    pool, until = QThreadPool.globalInstance(), threading.Event()
+    """All of them wait."""
+    pool, until = threads(), threading.Event()
     waiting = [Waiting(until) for _ in range(pool.maxThreadCount())]
     for each in waiting:
         each.setAutoDelete(False)
@@ -116,9 +122,9 @@ def test_what_runs_is_waited_for_before_the_next_begins(worker):
     assert (order, first, second) == (["first ends", "second"], [], ["done"])
 
 
-def test_what_is_asked_again_and_again_is_done_in_the_end(worker, monkeypatch):
+def test_what_is_asked_again_and_again_is_done_in_the_end(worker):
     """With a new thread for each task, which takes a while to begin, and all that is left for later deleted at once."""
-    pool = QThreadPool.globalInstance()
+    pool = threads()
     before = pool.expiryTimeout()
     pool.setExpiryTimeout(0)
     try:
