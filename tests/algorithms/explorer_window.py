@@ -6,16 +6,18 @@ import threading
 import time
 
 from qgis.core import QgsApplication
+from qgis.PyQt.QtCore import QEvent
 from qgis.PyQt.QtWidgets import QApplication, QLabel
 
 from ..patience import PATIENCE
 
 
 def let_pass(seconds=0.0):
-    """Let the window do what it has to."""
+    """Let the window do what it has to, and let go of what is deleted later, as its own loop of events does."""
     until = time.monotonic() + seconds
     while True:
         QApplication.processEvents()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         if time.monotonic() >= until:
             return
         time.sleep(0.002)
