@@ -518,6 +518,13 @@ def test_without_a_package_it_says_so_in_place_of_opening(provider, qgis_iface, 
     made.remove()
 
 
+def test_a_plugin_that_is_switched_off_while_the_dock_is_loaded_opens_none(provider, qgis_iface, monkeypatch):
+    made = entry_module.ReleaseEntry(qgis_iface)
+    monkeypatch.setattr(entry_module, "_load_beside", made.remove)
+    made.action.trigger()
+    assert made.dock is None
+
+
 class Longer(language.gettext.NullTranslations):
     """A language whose words are nearly a third longer."""
 

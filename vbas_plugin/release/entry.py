@@ -29,7 +29,7 @@ class ReleaseEntry:
     def __init__(self, iface: Any) -> None:
         self._iface = iface
         self.dock: ReleaseDock | None = None
-        self._loading = False
+        self._loading = self._removed = False
         # A menu that nobody sees makes the action: its own class has moved from Qt 5 to Qt 6.
         self._maker = QMenu(iface.mainWindow())
         self.action = self._maker.addAction(QIcon(str(ICONS / "vbas.svg")), tr("VBAS release"))
@@ -49,6 +49,8 @@ class ReleaseEntry:
             self._loading = True
             _load_beside()
             self._loading = False
+            if self._removed:
+                return
             missing = missing_message()
             if missing:
                 self.action.setChecked(False)
@@ -71,6 +73,7 @@ class ReleaseEntry:
 
     def remove(self) -> None:
         """Take everything out: work that runs, layers, the dock, the entry in the menu and the button."""
+        self._removed = True
         if self.dock is not None:
             self.dock.end()
             self._iface.removeDockWidget(self.dock)
