@@ -259,10 +259,18 @@ class CsvFrame(OwnFrame):
                 separator = separator_of(file.readline(LONGEST_ROW))
                 file.seek(0)
                 yield from csv.reader(file, delimiter=separator, strict=True)
-        except (UnicodeDecodeError, csv.Error) as error:
+        except UnicodeDecodeError as error:
             raise InputError(
                 tr(
-                    "{parameter}: {name} is no CSV file in UTF-8 ({error}): save it as one.",
+                    "{parameter}: {name} is in another encoding than UTF-8: save it as CSV in UTF-8.",
+                    parameter=self._parameter,
+                    name=self._path.name,
+                )
+            ) from error
+        except csv.Error as error:
+            raise InputError(
+                tr(
+                    "{parameter}: {name} is no CSV file ({error}): save it as one.",
                     parameter=self._parameter,
                     name=self._path.name,
                     error=str(error),

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..disclosure.values import KeptValues
 from ..errors import first_values
-from ..language import tr
+from ..language import in_turn, tr
 from ..plain_text import without_writing
 from ..profile import Profile
 
@@ -63,5 +63,5 @@ def said_of_writings(profile: Profile, sensitive: Sequence[KeptValues]) -> list[
 
 def first_writings(several: Sequence[Sequence[str]]) -> str:
     """The writings of the first values, for the end of a message; an ellipsis where there are more."""
-    shown = "; ".join(first_values(same) for same in several[:SHOWN])
-    return shown + ("; …" if len(several) > SHOWN else "")
+    shown = in_turn(first_values(same) for same in several[:SHOWN])
+    return in_turn([shown, "…"]) if len(several) > SHOWN else shown

@@ -197,6 +197,24 @@ def test_a_file_that_is_no_job_ends_in_a_sentence(tmp_path, capsys):
     assert main(["anonymize", str(tmp_path / "none.toml")]) == main(["check", str(tmp_path)]) == INPUT
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            "area;sex;age\na;é;1\n".encode("latin-1"),
+            "RECORDS: records.csv is in another encoding than UTF-8: save it as ",
+        ),
+        (b'area,sex,age\na,"F,1\n', "RECORDS: records.csv is no CSV file (unexpected end of data): save it as one."),
+    ],
+)
+def test_a_table_that_cannot_be_read_is_told_of_in_words(job, tmp_path, capsys, content, told):
+    path = job()
+    (tmp_path / "records.csv").write_bytes(content)
+    assert main(["anonymize", path]) == INPUT
+    said = capsys.readouterr().err
+    assert told in said and "codec" not in said and not (tmp_path / "release").exists()
+
+
 def test_the_layers_of_the_toolbox_are_told_to_be_left_out(job, tmp_path, capsys):
     assert main(["anonymize", job(RELEASED_RECORDS="released.gpkg"), "--quiet"]) == DONE
     assert "RELEASED_RECORDS: only the toolbox writes these" in capsys.readouterr().err
