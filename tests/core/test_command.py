@@ -204,7 +204,7 @@ def test_a_file_that_is_no_job_ends_in_a_sentence(tmp_path, capsys):
             "area;sex;age\na;é;1\n".encode("latin-1"),
             "RECORDS: records.csv is in another encoding than UTF-8: save it as ",
         ),
-        (b'area,sex,age\na,"F,1\n', "RECORDS: records.csv is no CSV file (unexpected end of data): save it as one."),
+        (b'area,sex,age\na,"F"x,1\n', "RECORDS: records.csv is no CSV file (',' expected after '\"'): save it as one."),
     ],
 )
 def test_a_table_that_cannot_be_read_is_told_of_in_words(job, tmp_path, capsys, content, told):
