@@ -243,6 +243,7 @@ def test_a_register_that_lost_a_table_is_not_locked_nor_to_be_begun_anew(registe
         ("CREATE TABLE vbas_flows (release INTEGER)", "vbas_flows"),
         ("ALTER TABLE vbas_counts ADD COLUMN at_least INTEGER", "vbas_counts.at_least"),
         ("ALTER TABLE vbas_chain ADD COLUMN of_points INTEGER", "vbas_chain.of_points"),
+        ("INSERT INTO vbas_told (release, what, text) VALUES (1, 'closed to', 'a class')", "vbas_told: closed to"),
     ],
 )
 def test_what_a_newer_version_has_written_is_not_held_against_by_one_that_does_not_know_it(register, statement, name):

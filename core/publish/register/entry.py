@@ -25,7 +25,7 @@ from .chain import CHAIN, Link
 from .chain import COLUMNS as OF_CHAIN
 from .packs import COLUMNS as OF_PACKS
 from .particulars import COLUMNS as OF_PARTICULARS
-from .particulars import PARTICULARS
+from .particulars import PARTICULARS, unknown_particulars
 
 RELEASES, CROSSWALKS, COUNTS, VALUES = "vbas_releases", "vbas_crosswalks", "vbas_counts", "vbas_values"
 MASKINGS, POINTS = "vbas_maskings", "vbas_points"
@@ -428,7 +428,8 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _unknown(connection: sqlite3.Connection) -> str:
-    """A table of the register's own names, or a column of one, that no register of this version has; empty for none."""
+    """A table of the register's own names, a column of one, or what is said of a release, that no register of this
+    version has; empty for none."""
     known = {**TABLES, CHAIN: OF_CHAIN, **OF_PACKS, PARTICULARS: OF_PARTICULARS}
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
     for name in (str(table) for (table,) in tables):
@@ -436,7 +437,7 @@ def _unknown(connection: sqlite3.Connection) -> str:
             return name
         for column in sorted(_columns(connection, name) - {*known[name], "fid"} if name in known else ()):
             return f"{name}.{column}"
-    return ""
+    return next((f"{PARTICULARS}: {what}" for what in unknown_particulars(connection)), "")
 
 
 def is_there(connection: sqlite3.Connection, table: str, column: str) -> bool:

@@ -17,9 +17,11 @@ UPDATES, UPDATE = "updates", "update"  # the number of the release that it carri
 SAME_IN_ALL = as_data("the same in all")  # which quasi-identifier is the period, where classes are the same in all
 LINKED = as_data("linked tables")  # the names of those that were released with the persons
 OF_SOME = as_data("of some people")  # whether rows were left out, where they were
+KNOWN = (SERIES, RECIPIENT, PURPOSE, UPDATES, UPDATE, SAME_IN_ALL, LINKED, OF_SOME)
 ADD = "INSERT INTO vbas_told (release, what, text) VALUES (?, ?, ?)"
 TAKE_OUT = ("DELETE FROM vbas_told WHERE release = ?",)
 OF_RELEASE = "SELECT what, text FROM vbas_told WHERE release = ?"
+OF_ALL = "SELECT DISTINCT what FROM vbas_told ORDER BY what"
 
 
 def note(connection: sqlite3.Connection, release: int, particulars: Mapping[str, str]) -> None:
@@ -37,6 +39,13 @@ def particulars_of(connection: sqlite3.Connection, release: int) -> dict[str, st
     if not has_particulars(connection):
         return {}
     return {str(what): str(text) for what, text in connection.execute(OF_RELEASE, (release,))}
+
+
+def unknown_particulars(connection: sqlite3.Connection) -> list[str]:
+    """What an open register says of releases that no register of this version does."""
+    if not has_particulars(connection):
+        return []
+    return [str(what) for (what,) in connection.execute(OF_ALL) if what not in KNOWN]
 
 
 def taking_particulars_out(connection: sqlite3.Connection) -> tuple[str, ...]:
