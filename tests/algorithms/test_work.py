@@ -67,12 +67,22 @@ def asked(worker, name, work=lambda job: None):
     return heard
 
 
+def noting(order, name):
+    """Work that notes that it was done."""
+
+    def work(job):
+        order.append(name)
+        return "done"
+
+    return work
+
+
 def test_what_is_cancelled_before_it_begins_stays_with_qgis_until_it_has_begun(worker):
     ran = []
     with no_thread_free():
-        first = asked(worker, "first", lambda job: ran.append("first"))
-        second = asked(worker, "second", lambda job: ran.append("second"))
-        third = asked(worker, "third", lambda job: ran.append("third") or "done")
+        first = asked(worker, "first", noting(ran, "first"))
+        second = asked(worker, "second", noting(ran, "second"))
+        third = asked(worker, "third", noting(ran, "third"))
         (task,) = (
             tasks()
         )  # QGIS forgets some of many that wait, and ends where it lets go of one that is about to begin
@@ -84,7 +94,7 @@ def test_what_is_cancelled_before_it_begins_stays_with_qgis_until_it_has_begun(w
 def test_who_cancels_what_has_not_begun_hears_of_it_at_once(worker):
     ran = []
     with no_thread_free():
-        first = asked(worker, "first", lambda job: ran.append("first"))
+        first = asked(worker, "first", noting(ran, "first"))
         worker.cancel()
         assert not worker.busy and [type(error) for error in first] == [Cancelled]
         second = asked(worker, "second")
@@ -117,7 +127,7 @@ def test_what_runs_is_waited_for_before_the_next_begins(worker):
 
     first = asked(worker, "first", long)
     assert begun.wait(10)
-    second = asked(worker, "second", lambda job: order.append("second") or "done")
+    second = asked(worker, "second", noting(order, "second"))
     wait_for(lambda: second)
     assert (order, first, second) == (["first ends", "second"], [], ["done"])
 
