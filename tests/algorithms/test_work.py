@@ -78,7 +78,7 @@ def noting(order, name):
 
 
 def test_what_is_cancelled_before_it_begins_stays_with_qgis_until_it_has_begun(worker):
-    ran = []
+    ran: list[str] = []
     with no_thread_free():
         first = asked(worker, "first", noting(ran, "first"))
         second = asked(worker, "second", noting(ran, "second"))
@@ -92,7 +92,7 @@ def test_what_is_cancelled_before_it_begins_stays_with_qgis_until_it_has_begun(w
 
 
 def test_who_cancels_what_has_not_begun_hears_of_it_at_once(worker):
-    ran = []
+    ran: list[str] = []
     with no_thread_free():
         first = asked(worker, "first", noting(ran, "first"))
         worker.cancel()
