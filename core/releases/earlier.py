@@ -161,16 +161,37 @@ def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
     k = done.plan.k
     if done.after.n_to_mend:
         raise PrivacyError(_stopped(done.after, k))
-    log.warn(
-        *_given_away(done.before, k),
+    log.warn(*_given_away(done.before, k), *_mended(done))
+    if other is not None:
+        log.info(
+            tr(
+                "With the regions of an earlier release {records} could be shown, here {n_here}: release by its "
+                "crosswalk (“Release records”, with this register).",
+                records=counted.records(other.n_released),
+                n_here=done.plan.n_released,
+            )
+        )
+
+
+def _mended(done: Repaired) -> list[str]:
+    """What was done so that it is not, and what still follows for whoever knows why classes are missing."""
+    if not done.n_suppressed and not done.n_coarser:
+        return [
+            tr(
+                "Nothing more is suppressed for that: it follows for whoever knows, or takes it, that what is missing "
+                "is missing for its size alone, which a repaired release does not say. Keep the reasons for "
+                "suppression confidential, or change the release."
+            )
+        ]
+    said = [
         tr(
             "To prevent that, {suppressed} more are suppressed, and {coarser} shown in larger regions.",
             suppressed=counted.records(done.n_suppressed),
             coarser=counted.records(done.n_coarser),
-        ),
-    )
+        )
+    ]
     if done.n_known_by_size:
-        log.warn(
+        said.append(
             plural(
                 "Keep the reasons for suppression confidential: from which classes are suppressed for their size "
                 "alone, "
@@ -181,15 +202,7 @@ def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
                 done.n_known_by_size,
             )
         )
-    if other is not None:
-        log.info(
-            tr(
-                "With the regions of an earlier release {records} could be shown, here {n_here}: release by its "
-                "crosswalk (“Release records”, with this register).",
-                records=counted.records(other.n_released),
-                n_here=done.plan.n_released,
-            )
-        )
+    return said
 
 
 def _given_away(findings: Examined, k: int) -> list[str]:

@@ -309,7 +309,11 @@ def test_people_who_left_since_hide_nobody_in_a_release_of_more_fields(tmp_path:
     more: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "k": 3, **chosen, **given}
     with pytest.raises(PrivacyError, match="would give away"):
         anonymize(areas, now, **more)
-    repaired = anonymize(areas, now, register_action="repair", **more)
+    with pytest.warns(UserWarning) as warned:
+        repaired = anonymize(areas, now, register_action="repair", **more)
+    said = " ".join(str(warning.message) for warning in warned)
+    assert "would have given away 2 counts" in said and "Nothing more is suppressed for that" in said
+    assert "To prevent that" not in said
     published = repaired.account.published
     assert (
         published is not None and not published.bounded
