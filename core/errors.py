@@ -55,6 +55,9 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: Counted, 
             )
 
 
+LONGEST_VALUE = 100  # characters of a value that messages show
+
+
 def first_values(values: Iterable[object], limit: int = 5) -> str:
     """The first few values, quoted and joined, for the end of a message; an ellipsis where there are more."""
     shown = [_quoted(value) for value in islice(values, limit + 1)]
@@ -62,9 +65,11 @@ def first_values(values: Iterable[object], limit: int = 5) -> str:
 
 
 def _quoted(value: object) -> str:
-    """A value in quotation marks; the words for none stand without."""
+    """A value in quotation marks, its beginning where it is long; the words for none stand without."""
     text = value_text(value)
-    return text if value_in_data(value) in (EMPTY, MISSING) else in_quotes(text)
+    if value_in_data(value) in (EMPTY, MISSING):
+        return text
+    return in_quotes(text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…")
 
 
 def in_quotes(text: str) -> str:

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "c11c837498a03185b4f777c903fdb96bf49b5f088c2ddbd28f8d478dd343d402"
+FROZEN = "eff002cceb7cd36092ee2aa24338b3d32797b967561439e358bb3f115f2917e6"
 
 
 def modules() -> list[Path]:
