@@ -71,10 +71,10 @@ class Job(QgsTask):
         super().__init__(asked.title, QgsTask.Flag.CanCancel)
         self.feedback = Said()
         self.feedback.progressChanged.connect(self.setProgress)
-        self.asked, self.begun, self.ended = asked, False, threading.Event()
+        self.asked: Asked | None = asked
+        self.begun, self.ended = False, threading.Event()
         self.result: Any = None  # what its work gives
         self.error: Exception | None = None
-        self._work: Work | None = asked.work
         self._finished_by = finished_by
 
     @property
@@ -93,7 +93,7 @@ class Job(QgsTask):
         self.begun = True
         try:
             self.progress(0.0)
-            self.result = None if self._work is None else self._work(self)
+            self.result = None if self.asked is None else self.asked.work(self)
         except (VbasError, QgsProcessingException, MemoryError) as error:
             # The frames of an exception hold the records, and who keeps it keeps them.
             error.__context__ = error.__cause__ = None
@@ -119,7 +119,7 @@ class Job(QgsTask):
         """Called by QGIS in the thread of the window, where everything that QGIS owns has to be let go of."""
         self.ended.set()
         self._finished_by(self)
-        self._work = self.result = self.error = None
+        self.asked = self.result = self.error = None
 
 
 class Worker(QObject):
@@ -191,7 +191,7 @@ class Worker(QObject):
 
     def _end(self, job: Job) -> None:
         self._job, asked = None, job.asked
-        if asked is self._asked:
+        if asked is not None and asked is self._asked:
             if job.cancelled:
                 self._answer(lambda: asked.failed(Cancelled(tr("Cancelled."))))
             elif (error := job.error) is not None:
