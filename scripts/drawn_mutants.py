@@ -12,7 +12,7 @@ and tests/algorithms, or what --tests names), by reached_lines.py. A break is he
 statement, the cheapest of each file first, up to --budget seconds of them, in a fork of one process
 (breaks_in_forks.py); whoever noticed one is run without it, too. Outcomes are kept in build/drawn_mutants.jsonl
 (--results FILE). Survivors that change nothing stand in drawn_mutants.txt, with reasons.
-Ends with 1 where another survives.
+Ends with 1 where another survives, with 2 where the lines were noted in a run that was ended early.
 """
 
 from __future__ import annotations
@@ -393,11 +393,13 @@ def note_reached(tree: Path, tests: list[str], to: Path) -> None:
 
 
 def read_reached(files: list[Path]) -> Reached:
-    """What is noted in one or several files, of other tests each."""
+    """What is noted in one or several files, of other tests each. Raises ValueError where a run was ended early."""
     tests: list[tuple[str, float]] = []
     lines: dict[str, dict[str, list[int]]] = {}
     for file in files:
         noted = json.loads(file.read_text(encoding="utf-8"))
+        if not noted.get("whole"):
+            raise ValueError(f"{file}: of a run that was ended early; remove it, to note lines anew")
         for name, of_file in noted["lines"].items():
             for line, reaching in of_file.items():
                 into = lines.setdefault(name, {}).setdefault(line, [])
@@ -474,7 +476,11 @@ def main(words: list[str]) -> int:
         with copy_of_the_tree() as tree:
             if not asked.again and not all(file.is_file() for file in asked.reached):
                 note_reached(tree, asked.tests, asked.reached[0])
-            reached = None if asked.again else read_reached(asked.reached)
+            try:
+                reached = None if asked.again else read_reached(asked.reached)
+            except ValueError as error:
+                print(error)
+                return 2
             trial = Trial(tree)
             if reached is not None and asked.again is None:
                 keys = [mutant.key for mutant in _undecided(breaks, results, False, listed)]

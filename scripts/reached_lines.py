@@ -1,9 +1,9 @@
 """A plugin of pytest: which tests run which lines of some rooms, so that a break of a line is held against those alone.
 
 Wants two environment variables: REACHED_LINES_OF, the folders whose lines count, and REACHED_LINES_TO, the file that is
-written, {"tests": [[id, seconds], …], "lines": {file: {line: [places in tests]}}}. What a fixture of a module runs
-belongs to the test that asked for it first. With REACHED_LINES_SECONDS a test that takes more of the processor is
-ended, and left out: a break is to be held against tests that cost little.
+written, {"whole": whether the run came to its end, "tests": [[id, seconds], …], "lines": {file: {line: [places in
+tests]}}}. What a fixture of a module runs belongs to the test that asked for it first. With REACHED_LINES_SECONDS a
+test that takes more of the processor is ended, and left out: a break is to be held against tests that cost little.
 """
 
 from __future__ import annotations
@@ -48,20 +48,34 @@ class Reached:
         self.lines: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         self._now: set[tuple[str, int]] = set()
         self._file_of: dict[CodeType, str] = {}
+        self._lines_of: dict[CodeType, frozenset[int]] = {}
+        self._left_of: dict[CodeType, set[int]] = {}  # what of a function the test that runs now has not reached yet
 
     def traced(self, frame: FrameType, event: str, argument: Any) -> Tracer | None:
         """What Python calls as a function begins: lines are noted in the rooms alone."""
         file = self._file(frame.f_code)
         if not file:
             return None
+        left = self._left(frame.f_code)
+        if not left:
+            return None
         self._now.add((file, frame.f_lineno))
+        left.discard(frame.f_lineno)
 
         def note(inner: FrameType, what: str, value: Any) -> Tracer:
             if what == "line":
                 self._now.add((file, inner.f_lineno))
+                left.discard(inner.f_lineno)
             return note
 
         return note
+
+    def _left(self, code: CodeType) -> set[int]:
+        if code not in self._left_of:
+            if code not in self._lines_of:
+                self._lines_of[code] = frozenset(line for _, _, line in code.co_lines() if line)
+            self._left_of[code] = set(self._lines_of[code])
+        return self._left_of[code]
 
     def _file(self, code: CodeType) -> str:
         known = self._file_of.get(code)
@@ -78,12 +92,14 @@ class Reached:
             for file, line in self._now:
                 self.lines[file][line].append(len(self.tests) - 1)
         self._now.clear()
+        self._left_of.clear()
         if len(self.tests) % EVERY == 0:
             self.write()
 
-    def write(self) -> None:
+    def write(self, whole: bool = False) -> None:
         """Write what is known."""
-        self.to.write_text(json.dumps({"tests": self.tests, "lines": self.lines}), encoding="utf-8")
+        known = {"whole": whole, "tests": self.tests, "lines": self.lines}
+        self.to.write_text(json.dumps(known), encoding="utf-8")
 
 
 REACHED = Reached(os.environ.get("REACHED_LINES_OF", "").split(), Path(os.environ.get("REACHED_LINES_TO", os.devnull)))
@@ -105,6 +121,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, None, None]:
     REACHED.ended(item.nodeid, time.process_time() - began)
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Write all of it."""
-    REACHED.write()
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """Write all of it, and whether that is all: a run may be ended by hand, or after a test that failed."""
+    to_its_end = exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+    REACHED.write(whole=to_its_end and not (session.shouldstop or session.shouldfail))

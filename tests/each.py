@@ -20,12 +20,12 @@ def holds_for_each(check: Callable[..., object], cases: Iterable[tuple[object, .
     assert not failed, "\n".join([f"{len(failed)} of {n_cases}:", *failed])
 
 
-def for_each_seed(n: int) -> Callable[[Callable[[int], object]], Callable[[], None]]:
-    """A test of drawn cases, by the seeds below n, as one test: what each costs by itself is mostly pytest's."""
+def for_each_seed(n: int, *more: int) -> Callable[[Callable[[int], object]], Callable[[], None]]:
+    """A test of drawn cases, by the seeds below n and more, as one test: what each costs is mostly pytest's."""
 
     def of(check: Callable[[int], object]) -> Callable[[], None]:
         def test() -> None:
-            holds_for_each(check, [(seed,) for seed in range(n)])
+            holds_for_each(check, [(seed,) for seed in (*range(n), *more)])
 
         test.__name__, test.__doc__ = check.__name__, check.__doc__
         return test

@@ -6,7 +6,6 @@ for many quantities at once: few programs decide most of them, and only the rest
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -197,7 +196,8 @@ def _without_twins(problem: Problem) -> tuple[Problem, np.ndarray]:
     """The problem with unknowns in the very same sums joined to one, and which sums asked about that decides, (q,).
 
     Such unknowns may each be nobody, where the others can take all that their sums need: none of them is disclosed by
-    itself. They can where each alone could, as then its upper bound is what one of the sums leaves for all of them.
+    itself. They can where each alone could, as then its upper bound, which is that of all of them too, is no less than
+    what one of the sums leaves for them.
     Twins are told by random numbers of their sums, 2 x 40 bits.
     """
     alone = (np.diff(problem.asked.indptr) == 1) & (problem.base == 0)
@@ -209,11 +209,10 @@ def _without_twins(problem: Problem) -> tuple[Problem, np.ndarray]:
     twin = (size[group] > 1) & (problem.low == 0) & (problem.high >= _left_by_rows(problem))
     kept = ~twin
     kept[first[group[twin]]] = True
-    high = np.where(twin, np.minimum(problem.high * size[group], UNBOUNDED), problem.high)
     joined = problem.part(kept, np.ones(len(problem.row_low), bool), np.ones(len(problem.base), bool))
     of_asked = np.zeros(len(problem.base), bool)
     of_asked[alone] = twin[problem.asked[alone].indices]
-    return replace(joined, high=high[kept]), of_asked
+    return joined, of_asked
 
 
 def _left_by_rows(problem: Problem) -> np.ndarray:

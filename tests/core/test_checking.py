@@ -59,3 +59,11 @@ def test_different_values_are_asked_for_to_the_point(values, l_diversity, fails)
 def test_one_record_and_one_class_are_told_as_one(people, said):
     columns = {"sex": column_from_values(["F"] * people)}
     assert said in check_report(check_release(columns, {}, 5), 5, columns, Provenance())
+
+
+@pytest.mark.parametrize("k", [1, 0, -3])
+def test_a_k_with_which_nothing_would_be_hidden_is_refused(k):
+    sex = column_from_values(["F", "M", "M"])
+    with pytest.raises(InputError, match="K"):
+        check_release({"sex": sex}, {}, k)
+    assert check_release({"sex": sex}, {}, 2)

@@ -135,3 +135,15 @@ def test_values_of_a_table_of_hierarchies_meet_at_the_finest_level_that_both_hav
         common_values("age", ["1", "2"], ["x"], source, 0)
     with pytest.raises(InputError, match="do not fit"):
         common_values("age", ["1", "2"], ["low"], None, 0)
+
+
+def test_values_of_a_table_that_the_records_show_are_compared_as_they_are():
+    """Whatever a hierarchy knows of them."""
+    source = hierarchy_tables(["age"] * 2, ["1", "2"], [["low", "high"], ["*", "*"]])["age"]
+    for one in (None, source):
+        for theirs in (["x"], ["y", "x"], []):
+            same = {text: text for text in theirs}
+            assert common_values("age", ["x", "y"], theirs, one, 0) == ({"x": "x", "y": "y"}, same, 0)
+    assert common_values("age", ["x"], ["x", "y"], None, 0) == ({"x": "x"}, {"x": "x", "y": "y"}, 0)
+    with pytest.raises(InputError, match="do not fit"):
+        common_values("age", ["x"], ["x", "y"], source, 0)

@@ -561,3 +561,18 @@ def test_files_are_compared_to_their_end(tmp_path):
     ours = tmp_path / "ours"
     assert file_place._is_same(ours, tmp_path / "same", files.DISK)
     assert not file_place._is_same(ours, tmp_path / "changed", files.DISK)
+
+
+@pytest.mark.parametrize(("ending", "refused"), [(".gpkg", True), (".GPKG", True), (".sqlite", True), (".csv", False)])
+def test_what_another_program_writes_beside_a_database_belongs_to_it(tmp_path, ending, refused):
+    """As soon as it is opened; a file of another kind has no journal."""
+    (tmp_path / "staged").mkdir()
+    target = tmp_path / f"released{ending}"
+    place = FilePlace("RELEASED", tmp_path / "staged" / f"released{ending}", target)
+    place.check()
+    target.with_name(f"{target.name}-wal").write_text("another program's")
+    if refused:
+        with pytest.raises(VbasError, match="another program has just written beside"):
+            place.check()
+    else:
+        place.check()

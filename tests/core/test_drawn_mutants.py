@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
+from contextlib import nullcontext
 
 import pytest
 
@@ -112,6 +113,30 @@ def test_lines_are_noted_with_the_tests_that_reach_them(tree):
     ]
     (lines,) = noted["lines"].values()
     assert lines["10"] == [0, 1] and "9" not in lines and "15" not in lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("failing", "more", "whole"), [(0, [], True), (1, [], True), (1, ["-x"], False)])
+def test_lines_of_a_run_that_was_ended_early_are_not_taken_for_all(tree, tmp_path, monkeypatch, failing, more, whole):
+    """A test that fails does not end it."""
+    tests = tmp_path / "test_it.py"
+    tests.write_text(f"def test_first():\n    assert not {failing}\n\ndef test_second():\n    pass\n")
+    monkeypatch.setenv("PYTEST_ADDOPTS", f"-p no:pytest_qgis {' '.join(more)}")
+    drawing.note_reached(tree, [str(tests)], tmp_path / "reached.json")
+    if whole:
+        assert len(drawing.read_reached([tmp_path / "reached.json"]).tests) == 2
+        return
+    with pytest.raises(ValueError, match="remove it"):
+        drawing.read_reached([tree / "reached.json", tmp_path / "reached.json"])
+
+
+@pytest.mark.slow
+def test_nothing_is_tried_with_lines_of_a_run_that_was_ended_early(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(drawing, "copy_of_the_tree", lambda: nullcontext(tmp_path))
+    (tmp_path / "reached.json").write_text('{"tests": [], "lines": {}}')
+    asked = ["--drawn", "1", "--results", str(tmp_path / "kept.jsonl"), "--reached", str(tmp_path / "reached.json")]
+    assert drawing.main(asked) == 2
+    assert "remove it" in capsys.readouterr().out and not (tmp_path / "kept.jsonl").exists()
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from vbas.core.errors import VbasError
 from vbas.core.publish import files as door
 from vbas.core.publish import folders
 from vbas.core.publish.folders import clear_dead, own_folder
@@ -159,3 +160,190 @@ def test_a_new_folder_that_is_taken_for_a_dead_one_is_made_anew(tmp_path, monkey
         assert taken
         assert (folder / folders.LOCK).exists()
     assert list(tmp_path.iterdir()) == []
+
+
+class Counting(door.FileSystem):
+    """The disk, whose locks that are open are counted; `answers` are given one after the other to who locks."""
+
+    def __init__(self, answers, still=True):
+        self.answers, self.still, self.open, self.asked = list(answers), still, [], 0
+
+    def open_to_lock(self, path, new=False):
+        self.open.append(super().open_to_lock(path, new))
+        return self.open[-1]
+
+    def lock(self, descriptor):
+        self.asked += 1
+        answer = self.answers.pop(0) if self.answers else True
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def is_still(self, path, descriptor):
+        return self.still is True or self.asked > self.still
+
+    def close(self, descriptor):
+        self.open.remove(descriptor)
+        super().close(descriptor)
+
+
+@pytest.mark.parametrize(
+    ("answers", "still", "raised", "asked"),
+    [
+        ([True], True, None, 1),
+        ([False], True, None, 1),
+        ([False, True], 1, None, 2),
+        ([], folders.ATTEMPTS - 1, None, folders.ATTEMPTS),
+        ([], folders.ATTEMPTS, "is in the way there: remove it", folders.ATTEMPTS),
+        ([BlockingIOError()], True, "another run is writing to .*said: wait until it has ended", 1),
+        ([True, BlockingIOError()], 1, "another run is writing to .*said: wait until it has ended", 2),
+        ([OSError(errno.EIO, "broken")], True, "broken", 1),
+        ([KeyboardInterrupt("stopped")], True, "stopped", 1),
+    ],
+)
+@pytest.mark.parametrize("holds", [False, True])
+def test_whoever_waits_for_a_target_leaves_no_lock_open(tmp_path, answers, still, raised, asked, holds):
+    files = Counting(answers, still)
+    files.holds_what_is_open = holds
+    target = tmp_path / "released.csv"
+    if raised is None:
+        with folders.one_run_on(target, "OUTPUT", files, tmp_path / "said") as sure:
+            assert sure is (answers[-1] if answers else True)
+            assert len(files.open) == 1 and folders.lock_on(target).exists()
+        assert list(tmp_path.iterdir()) == []
+    else:
+        with pytest.raises(BaseException, match=raised), folders.one_run_on(target, "OUTPUT", files, tmp_path / "said"):
+            pytest.fail("nobody may write")
+    assert files.open == [] and files.asked == asked
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_where_a_folder_takes_no_lock_it_is_said(tmp_path, named):
+    there = tmp_path / "nowhere" / "released.csv"
+    said = tmp_path / "elsewhere" / "said" if named else None
+    with pytest.raises(VbasError) as raised, folders.one_run_on(there, "OUTPUT", Counting([]), said):
+        pytest.fail("nobody may write")
+    folder = tmp_path / ("elsewhere" if named else "nowhere")
+    assert str(raised.value).startswith(f"OUTPUT cannot be written to {folder}: No such file")
+
+
+@pytest.mark.parametrize(
+    ("answers", "still", "raised", "asked"),
+    [
+        ([True], True, None, 1),
+        ([BlockingIOError(), True], 1, None, 2),
+        ([], folders.ATTEMPTS - 1, None, folders.ATTEMPTS),
+        ([], folders.ATTEMPTS, FileExistsError, folders.ATTEMPTS),
+    ],
+)
+@pytest.mark.parametrize("holds", [False, True])
+def test_a_folder_of_its_own_is_locked_until_it_is_gone_and_no_other_lock_is_open(
+    tmp_path, answers, still, raised, asked, holds
+):
+    files = Counting(answers, still)
+    files.holds_what_is_open = holds
+    if raised is None:
+        with own_folder(tmp_path, files=files) as folder:
+            assert len(files.open) == 1 and files.names(folder) == [folders.LOCK]
+        assert not folder.exists() and len(list(tmp_path.iterdir())) == asked - 1
+    else:
+        with pytest.raises(raised, match="other runs keep removing its folders"), own_folder(tmp_path, files=files):
+            pytest.fail("there is none")
+    assert files.open == [] and files.asked == asked
+
+
+@pytest.mark.parametrize(
+    ("refused", "n_made", "raised"),
+    [
+        ([FileNotFoundError(2, "cleared")], 2, None),
+        ([FileNotFoundError(2, "cleared")] * (folders.ATTEMPTS - 1), folders.ATTEMPTS, None),
+        ([FileNotFoundError(2, "cleared")] * folders.ATTEMPTS, folders.ATTEMPTS, "keep removing"),
+        ([PermissionError(13, "closed")], 1, "closed"),
+    ],
+)
+def test_a_folder_that_gets_no_lock_is_not_left(tmp_path, refused, n_made, raised):
+    """One that another run cleared is gone; where it cannot be locked it is removed as far as that goes."""
+    made, removed = [], []
+
+    class Refusing(Counting):
+        def new_folder(self, parent, beginning):
+            made.append(super().new_folder(parent, beginning))
+            return made[-1]
+
+        def open_to_lock(self, path, new=False):
+            assert new
+            if len(made) <= len(refused):
+                raise refused[len(made) - 1]
+            return super().open_to_lock(path, new)
+
+        def remove_tree(self, path, as_far_as_it_goes=False):
+            removed.append((path, as_far_as_it_goes))
+            super().remove_tree(path, as_far_as_it_goes)
+
+    files = Refusing([])
+    if raised is None:
+        with own_folder(tmp_path, files=files) as folder:
+            assert folder == made[-1] and len(files.open) == 1
+        assert removed == [(folder, True)]
+    else:
+        with pytest.raises(OSError, match=raised), own_folder(tmp_path, files=files):
+            pytest.fail("there is none")
+        assert removed == ([(made[0], True)] if raised == "closed" else [])
+    assert files.open == [] and len(made) == n_made
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        (True, False),
+        (False, True),  # no locks are known
+        (BlockingIOError(11, "held"), True),
+        (OSError(5, "broken"), True),
+    ],
+)
+@pytest.mark.parametrize("fails", [False, True])
+def test_whatever_becomes_of_a_folder_that_was_left_its_lock_is_closed(tmp_path, monkeypatch, answer, left, fails):
+    with own_folder(tmp_path) as beginning:
+        ours = beginning.name[: -len(beginning.name.rpartition("-")[2])]
+    folder, bare = tmp_path / f"{ours}left", tmp_path / f"{ours}bare"
+    for one in (folder, bare):
+        one.mkdir()
+    (folder / folders.LOCK).touch()
+    (folder / "rows").write_text("rows")
+    finished = []
+
+    def finish(folder, files):
+        finished.append(folder)
+        if fails:
+            raise OSError(5, "broken")
+
+    class Opening(Counting):
+        def open_left_lock(self, path):
+            self.open.append(super().open_left_lock(path))
+            return self.open[-1]
+
+    monkeypatch.setattr(folders, "finish", finish)
+    files = Opening([answer])
+    clear_dead(tmp_path, files)
+    assert files.open == [] and not bare.exists()
+    assert finished == ([] if left else [folder]) and folder.exists() == (left or fails)
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EACCES])
+def test_where_there_is_no_temporary_folder_it_is_said(tmp_path, number):
+    class Full(Counting):
+        def new_folder(self, parent, beginning):
+            raise OSError(number, "it is so")
+
+        def temporary(self):
+            return tmp_path
+
+    with own_folder(tmp_path) as beginning:
+        pass
+    beginning.mkdir()  # left by a killed run before it had a lock: cleared before anything is made
+    with pytest.raises(VbasError) as raised, folders.temporary_folder(Full([])):
+        pytest.fail("there is none")
+    said = (
+        "There is no" if number == errno.ENOENT else f"The temporary folder {tmp_path} cannot be written to: it is so"
+    )
+    assert str(raised.value).startswith(said) and not beginning.exists()

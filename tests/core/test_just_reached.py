@@ -56,6 +56,7 @@ def test_nothing_is_undecided_where_nothing_was_compared():
 
 def test_a_certificate_of_classes_tried_no_tables():
     certificate = certify_classes(np.array([1, 4, 5, 0]), 5)
+    assert certificate.people is False and certificate.contradicted is False  # neither was looked at
     assert certificate.follow == 2 and certificate.tried == 4 and not certificate.contradicted
     assert (certificate.unknowns, certificate.conditions, certificate.n_tables, certificate.n_programs) == (0, 0, 0, 0)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -66,3 +69,26 @@ def test_areas_on_both_sides_of_a_count_are_looked_at_and_where_others_of_its_cl
     block = block_of(people.tolist(), [[SUPPRESSED]] * 12)
     places, number = of_areas(block, area)
     assert areas_around(block, places, number, 4).tolist() == near
+
+
+def test_areas_around_are_those_beside_in_order_and_the_nearest_of_the_count_and_of_its_class():
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        n, n_areas = int(rng.integers(2, 14)), int(rng.integers(1, 6))
+        people, order = rng.integers(0, 2, (n + 1, 2)), rng.permutation(n)
+        place = np.argsort(order)
+        own, also = rng.permutation(n)[: rng.integers(1, n + 1)], rng.permutation(n)[: rng.integers(0, 2)]
+        classes = np.flatnonzero(rng.random(2) < 0.7)
+        block: Any = SimpleNamespace(n=n, people=people, order=order, place=place)
+        places: Any = SimpleNamespace(area=own[:1], classes=lambda _, of=classes: of, areas=lambda _, of=own: of)
+        middle = int(place[own[0]])
+
+        def nearest(some, place=place, middle=middle, n_areas=n_areas):
+            return sorted(some, key=lambda at: (abs(int(place[at]) - middle), at))[:n_areas]
+
+        first = max(0, min(middle - n_areas // 2, n - n_areas))
+        lives = [area for area in range(n) if people[area, classes].any()]
+        near = {*order[first : first + n_areas].tolist(), *nearest(set(lives) & {*own.tolist()})}
+        near |= {*nearest(set(lives) - {*own.tolist()})}
+        assert areas_around(block, places, 0, n_areas).tolist() == sorted(near)
+        assert areas_around(block, places, 0, n_areas, also).tolist() == sorted(near | {*also.tolist()})

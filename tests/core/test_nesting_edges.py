@@ -13,6 +13,7 @@ import pytest
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.zone_tables import proven_small, released_classes
+from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.company import _around_each, _beneath, _changed, _company, _given_up
 from vbas.core.nesting.making import joined_by
 from vbas.core.nesting.planning import nest, nest_by_losses
@@ -255,3 +256,35 @@ def test_asked_again_is_of_what_is_shown_otherwise_or_told_something(seed):
         before.get(key) != (int(after.records[cell]), False)
         for key, cell in zip(shown(after), np.flatnonzero(after.released))
     ]
+
+
+@for_each_seed(20)
+def test_where_nothing_is_added_the_first_and_the_last_state_say_what_is_passed_on(seed):
+    """Nobody is released, or k and more: between them nothing ends. Where all or nothing is, k and more may be."""
+    rng = np.random.default_rng(seed)
+    k, rows = int(rng.integers(2, 6)), 5
+    for parts in (k + 1, 1):
+        start = np.where(rng.random((parts, k + 1, rows)) < 0.8, rng.random((parts, k + 1, rows)), np.inf)
+        none = np.zeros(rows, np.int64)
+        cost, origin, _ = solved(start, none, none, np.empty((k + 1, 0)))
+        for row, passed in product(range(rows), range(k + 1)):
+            nobody = start[0, passed, row]
+            many = start[k, passed, row] if parts > 1 else start[0, k, row] if not passed else np.inf
+            behind = k * (k + 1) + passed if parts > 1 else k
+            assert cost[passed, row] == min(nobody, many)
+            assert origin[passed, row] == (behind if many < nobody else passed)
+
+
+def test_who_of_several_that_cost_the_same_keeps_company_is_drawn_where_ties_are_secret():
+    """Of three areas the last has two, which is fewer than k: one of the two others is shown with them."""
+    areas = make_areas(list("abc"), [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)])
+    profile = profile_of(np.array([[3], [3], [2]]))
+    levels = make_levels(areas, [own_regions(3), Crosswalk(np.zeros(3, np.int64), 1)])
+    losses = [np.zeros(3), np.ones(1)]
+    shown = set()
+    for seed in range(20):
+        plan = nest_by_losses(profile, levels, losses, 3, ties=np.random.default_rng(seed))
+        shown.add(tuple(plan.levels_of_cells.tolist()))
+    assert shown == {(0, 1, 1), (1, 0, 1)}
+    fixed = {tuple(nest_by_losses(profile, levels, losses, 3).levels_of_cells.tolist()) for _ in range(3)}
+    assert len(fixed) == 1

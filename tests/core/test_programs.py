@@ -287,6 +287,17 @@ def test_what_is_too_large_is_not_solved_and_may_fit(monkeypatch):
     assert fits and table is not None and table.sum() == 2
 
 
+@pytest.mark.parametrize(("most", "is_open"), [(0, True), (1, True), (2, False), (3, False)])
+def test_of_what_is_too_large_tables_say_nothing(most, is_open, monkeypatch):
+    """Of four in all, of whom one or two are in the first."""
+    monkeypatch.setattr(programs, "MOST_UNKNOWNS", most)
+    rows, none = sparse.csr_matrix(np.array([[1, 1], [1, 0]])), sparse.csr_matrix((0, 2), dtype=np.int64)
+    low, high = np.array([4, 1]), np.array([4, 2])
+    problem = Problem(rows, low, high, np.zeros(2, np.int64), np.full(2, 9), none, np.empty(0, np.int64))
+    tables = tables_of(problem)
+    assert tables and all(table.open.tolist() == [is_open] * 2 for table in tables)
+
+
 @for_each_seed(4)
 def test_tables_fit_and_are_unlike_each_other(seed):
     rng = np.random.default_rng(200 + seed)

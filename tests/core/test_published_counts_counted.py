@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations, product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +14,13 @@ from scipy import sparse
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.block import Block, Storeys
-from vbas.core.disclosure.block_flows import Flows, freed_by_flows
+from vbas.core.disclosure.block_flows import Flows, _beside, _counted_as_one, _who_may_move, freed_by_flows
 from vbas.core.disclosure.count_tables import MANY, own_totals
 from vbas.core.disclosure.exchanges import left_places_of, places_of
 from vbas.core.disclosure.following import following, follows_anyway
 from vbas.core.disclosure.undecided import proven_to_follow
 from vbas.core.levels import make_levels, own_regions
-from vbas.core.nesting.losses import MEAN_DISTANCE
+from vbas.core.nesting.losses import LOSSES, MEAN_DISTANCE
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.privacy import published_counts
@@ -27,11 +29,16 @@ from vbas.core.privacy.published_counts import (
     MOST_SIBLINGS,
     OF_A_SUPPRESSED_RECORD,
     _by_class,
+    _holding,
     _losses,
     _released_cells,
     _Work,
     hold_against_counts,
 )
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import RecordTable
+from vbas.core.source import RecordSource
 
 from ..each import for_each_seed
 from .as_before import Heard
@@ -377,3 +384,112 @@ def test_what_is_left_follows_still_and_is_warned_of(limit, seed, at, monkeypatc
     _, told_of, (family,) = hold_beside(plan, beside, heard)
     (warned,) = (sentence for sentence in heard.said if sentence.startswith("! "))
     assert warned.startswith(f"! {held.n_left} count") and warned[2:] in told_of and family.undecided == held.n_left
+
+
+class SomePlaces(SimpleNamespace):
+    """Counts of areas and classes."""
+
+    def __init__(self, area, class_of):
+        super().__init__(area=area, class_of=class_of)
+
+    def __len__(self) -> int:
+        return len(self.area)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_who_may_move_is_who_lives_near_first_and_everybody_last(counted):
+    """Areas in an order of their own; of stretches of it with half of those around."""
+    rng = np.random.default_rng(3)
+    for n, u in ((10, 3), (250, 20), (251, 20), (150, 60), (151, 60), (2000, 4)):
+        order = rng.permutation(n)
+        group = rng.integers(0, 3, u)
+        tables = [SimpleNamespace(group=np.append(group, 3))] if counted else []
+        block: Any = SimpleNamespace(n=n, u=u, order=order, place=np.argsort(order), tables=tables)
+        places: Any = SomePlaces(rng.integers(0, n, 6), rng.integers(0, u, 6))
+        kind = group[places.class_of] if counted else places.class_of
+        turns = [(of.tolist(), which.tolist()) for of, which in _who_may_move(block, places)]
+        everybody, stretch = [-1] * 6, (np.argsort(order)[places.area] // 50).tolist()
+        if n * u <= 5000:
+            assert turns == [(everybody, everybody)]
+        elif n <= 150:
+            assert turns == [(everybody, kind.tolist()), (everybody, everybody)]
+        else:
+            assert turns == [(of, which) for which in (kind.tolist(), everybody) for of in (stretch, everybody)]
+        for at in set(stretch):
+            near = order[(np.arange(n) >= 50 * at - 25) & (np.arange(n) < 50 * at + 75)]
+            beside: Any = _beside(block, at)
+            assert beside.tolist() == sorted(near.tolist())
+        for which in set(kind.tolist()):
+            own = np.flatnonzero(group == which).tolist() if counted else [which]
+            alike: Any = _counted_as_one(block, which)
+            assert alike.tolist() == own
+        assert _beside(block, -1) is None and _counted_as_one(block, -1) is None
+
+
+def test_people_of_a_region_that_lies_in_no_larger_one_flow_out():
+    """Of three areas the last is in no region; two classes, each a flow of its own."""
+    people, region_of = np.array([[3, 1], [1, 2], [2, 2]]), [np.arange(3), np.array([0, 0, -1])]
+    storeys = Storeys(region_of, [None] * 2, 3, False, False)
+    block = Block(
+        people, np.zeros((3, 2), np.int8), storeys, [own_totals(profile_of(people), own_regions(3), [])], np.arange(2)
+    )
+    flows = Flows(block)
+    to = dict(zip(flows._arcs.start[flows._first_arc[0] :].tolist(), flows._arcs.end[flows._first_arc[0] :].tolist()))
+    areas = flows._arcs.end[:6].reshape(3, 2)
+    around = [[to[node] for node in of_area] for of_area in areas.tolist()]
+    assert around[0] == around[1] and len({0, *around[0]}) == 3 and around[2] == [0, 0]
+    assert [to[node] for node in around[0]] == [0, 0]
+
+
+def test_what_else_is_asked_holds_of_what_was_joined():
+    """In the first area all have one value: of several levels it goes up, as many as must; of one it is told later."""
+    areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)])
+    pairs = Crosswalk(np.array([0, 0, 1, 1]), 2)
+    levels = make_levels(areas, [own_regions(4), pairs, Crosswalk(np.zeros(4, np.int64), 1)])
+    values = {"a": "xxxx", "b": "yxy", "c": "xy", "d": "xyx"}
+    home, value = zip(*((area, one) for area, of in values.items() for one in of))
+    sex, shown = column_from_values(["F"] * len(home)), {"ill": column_from_values(list(value))}
+    records = match_records(RecordTable(column_from_values(list(home)), {"sex": sex}, shown, sensitive=("ill",)), areas)
+    requirement = RecordSource(records).requirement(2, 2, 100.0)
+    plan = plan_by_levels(records.profile, levels, 2, np.zeros(4, np.int8))
+    for asked in (None, replace(requirement, l_diversity=1)):
+        assert _holding(plan, plan.levels_of_cells, asked).tolist() == [0] * 4
+    after = _holding(plan, plan.levels_of_cells, requirement)
+    assert after[0] == 1 and (after < 2).all()
+    now = plan_by_levels(records.profile, levels, 2, after)
+    cells = np.arange(4)
+    assert requirement.holds(cells, now.equivalence_class_of, len(now.records)).all()
+    of_one = suppress(records.profile, pairs, 2)
+    assert _holding(of_one, of_one.levels_of_cells, requirement).tolist() == of_one.levels_of_cells.tolist()
+
+
+def test_coarser_values_lose_more_than_any_region():
+    """At each level with coarser values as much again as the largest region of any level."""
+    areas, profile = town_of(np.random.default_rng(0), 6, 6)
+    levels = make_levels(areas, [own_regions(6), *(Crosswalk(np.arange(6) // of, 6 // of) for of in (2, 6))])
+    geography = [LOSSES[MEAN_DISTANCE](areas, profile, crosswalk) for crosswalk in levels.crosswalks]
+    most = max(float(of.max()) for of in geography) + 1
+    assert most > 2
+    cells: Any = SimpleNamespace(profile=profile, levels=levels, class_of=[None, np.arange(6), np.arange(6)])
+    losses = _losses(cells, areas, MEAN_DISTANCE)
+    assert [of.tolist() for of in losses] == [(of + most * number).tolist() for number, of in enumerate(geography)]
+
+
+def test_what_programs_have_loosened_is_tried_by_an_exchange_before_other_programs(monkeypatch):
+    areas, profile = town_of(np.random.default_rng(1), 6, 6)
+    plan = next(plans(areas, profile))
+    cells, table = _released_cells(plan, level_of_cells(plan), None), own_totals(profile, own_regions(6), ["sex"])
+    storeys = Storeys(plan.levels.region_of, [None] * 3, K, False, cells.bounded)
+    losses = _losses(cells, areas, MEAN_DISTANCE)
+    work = _Work(cells, [table], np.arange(len(profile.classes)), storeys, losses, None)
+    asked: list[tuple[object, ...]] = []
+
+    def is_free(block, count, *more):
+        asked.append(more)
+        return True
+
+    monkeypatch.setattr(published_counts, "is_free", is_free)
+    before = work.block.level_of.copy()
+    ways = [work._loosened(count) for count in following(work.block)]
+    assert asked and set(asked) == {(0,)}
+    assert all(frees == (way is not None) for way, frees in ways) and (work.block.level_of == before).all()

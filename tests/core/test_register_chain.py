@@ -16,7 +16,7 @@ import pytest
 from vbas.core.anonymise import Ask, anonymise
 from vbas.core.errors import InputError, VbasError
 from vbas.core.levels import Levels
-from vbas.core.publish.register.chain import CHAIN, chain_of
+from vbas.core.publish.register.chain import CHAIN, SINCE_CHAINS, _lost_chain, chain_of
 from vbas.core.publish.register.listing import approving, releases_in, taking_out
 from vbas.core.publish.register.masked_points import new_masking
 from vbas.core.publish.register.published_releases import (
@@ -337,3 +337,22 @@ def test_a_folder_is_held_against_the_register(register, tmp_path):
     for file, code in ((other, 0), (register, 1)):
         done = subprocess.run([*command, str(file)], capture_output=True, text=True)
         assert done.returncode == code and "release in the register: release 1 is" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("tables", "lost"),
+    [
+        ([], False),
+        (["gpkg_contents"], False),
+        (["gpkg_contents", "vbas_releases"], False),
+        *(([table], True) for table in SINCE_CHAINS),
+    ],
+)
+def test_a_chain_is_lost_where_it_is_listed_or_what_came_with_chains_is_there(tables, lost):
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for table in tables:
+            connection.execute(f"CREATE TABLE {table} (table_name TEXT)")
+        assert _lost_chain(connection) is lost
+        if "gpkg_contents" in tables:
+            connection.execute("INSERT INTO gpkg_contents VALUES (?)", (CHAIN,))
+            assert _lost_chain(connection) is True

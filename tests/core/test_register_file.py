@@ -199,3 +199,8 @@ def test_beside_a_register_that_was_changed_by_hand_nothing_is_said_to_be_sure(t
         connection.execute("UPDATE vbas_releases SET time = 'another'")
         connection.commit()
     assert "was found to follow" not in notes() and "nobody can say" in notes()
+
+
+def test_of_a_register_that_is_not_there_yet_no_release_is_known(tmp_path):
+    """None, and not that it is unknown which there are: one that comes in meanwhile is seen."""
+    assert earlier_releases(tmp_path / "register.gpkg").entries == []

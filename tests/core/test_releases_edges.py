@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
@@ -21,7 +22,8 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.releases import repair
 from vbas.core.releases.aliases import aliases_of
 from vbas.core.releases.asking import perhaps_coarser
-from vbas.core.releases.attributes import Attribute
+from vbas.core.releases.attributes import Attribute, _joined_best
+from vbas.core.releases.comparable import refuse_data_dependent_groups
 from vbas.core.releases.examining import examine_all
 from vbas.core.releases.keeping import Places, families, kept, largest
 from vbas.core.releases.listing import CHANGE, rows_of
@@ -86,6 +88,14 @@ def test_rows_show_values_of_as_many_records_as_they_stand_for(counts):
     classes = shown.categories[0][shown.classes[:, 0]][shown.class_of]
     there = zip(classes[values.equivalence_class], values.categories[values.value], values.records.tolist())
     assert {(value, row): number for value, row, number in there} == +expected
+
+
+@pytest.mark.parametrize(
+    ("words", "same"), [("gender_ide", True), ("not gender_ide", False), ("Gender_Identity", True)]
+)
+def test_a_name_that_a_file_has_cut_is_known(words, same):
+    said = aliases_of([("sex", words)], ["sex", "gender_identity"])
+    assert said.are_same("gender_identity", "sex") is same and said.are_different("gender_identity", "sex") is not same
 
 
 def test_values_of_aliases_are_read_to_the_letter():
@@ -375,3 +385,51 @@ def test_what_changed_is_counted_label_by_label():
             sum(then > 0 == now for then, now in pairs),
             sum(now > 0 == then for then, now in pairs),
         )
+
+
+def moved_plainly(part_of: list[int], fine: np.ndarray, coarse: np.ndarray) -> int:
+    """Records in common once no fine value by itself fits better as part of another coarse one, in plain loops."""
+
+    def common(parts: list[int]) -> int:
+        sums = np.zeros_like(coarse)
+        for value, part in enumerate(parts):
+            sums[part] += fine[value]
+        return int(np.minimum(sums, coarse).sum())
+
+    while True:
+        before = list(part_of)
+        for value in range(len(fine)):
+            each = [common([*part_of[:value], part, *part_of[value + 1 :]]) for part in range(len(coarse))]
+            if max(each) > each[part_of[value]]:
+                part_of[value] = each.index(max(each))
+        if part_of == before:
+            return common(part_of)
+
+
+@for_each_seed(40)
+def test_fine_values_are_parts_of_those_that_they_have_most_in_common_with_and_moved_from_there(seed):
+    """And from where they are by shares, whichever fits better in the end."""
+    rng = np.random.default_rng(seed)
+    fine = rng.integers(0, 9, (int(rng.integers(1, 7)), int(rng.integers(1, 5))))
+    coarse = rng.integers(0, 16, (int(rng.integers(1, 4)), fine.shape[1]))
+    if len(coarse) == 1:
+        assert _joined_best(fine, coarse) == 0
+        return
+    nearest = [int(np.argmax([np.minimum(row, of).sum() for of in coarse])) for row in fine]
+    shares = np.array([optimize.nnls(fine.T, of)[0] for of in coarse])
+    expected = max(moved_plainly(start, fine, coarse) for start in (nearest, shares.argmax(axis=0).tolist()))
+    assert _joined_best(fine, coarse) == expected
+
+
+@pytest.mark.parametrize(
+    ("coarsened", "refused"), [({}, False), ({"sex": 1}, False), ({"job": 1}, False), ({"sex": 2, "age": 1}, True)]
+)
+def test_groups_by_how_many_have_a_value_go_with_no_register(coarsened, refused):
+    """“age” is grouped so, and “sex” not; of “job” there is no rule."""
+    table: Any = SimpleNamespace(coarsened=coarsened)
+    rules: Any = {"age": SimpleNamespace(data_dependent=True), "sex": SimpleNamespace(data_dependent=False)}
+    if refused:
+        with pytest.raises(InputError, match="HIERARCHY_RULES groups “age”"):
+            refuse_data_dependent_groups(table, rules)
+    else:
+        refuse_data_dependent_groups(table, rules)

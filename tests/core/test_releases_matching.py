@@ -27,6 +27,7 @@ from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.examining import examine
 from vbas.core.releases.matching import matched
 from vbas.core.releases.naming import named, names_in, with_names, with_values
+from vbas.core.releases.updates import same_regions
 from vbas.core.releases.writing import one_is_cut, same_but_for_case, written_otherwise
 
 from .release_cases import profile_over
@@ -194,6 +195,24 @@ def test_a_release_that_shows_both_proves_that_fields_are_different():
     assert not match([apart, both, new]).warnings
     with pytest.raises(InputError, match=r"“drinks” of r2 and “smokes” of r1"):
         match([both, new])
+
+
+@pytest.mark.parametrize("other", [0, 5, 11])
+def test_regions_with_one_other_area_are_not_the_same(other):
+    """Wherever it stands, and also where the old release has it in the place of another."""
+    names = [f"{of:02d}" for of in range(12)]
+    renamed = ["new" if of == other else name for of, name in enumerate(names)]
+    old, new, later = release(areas=names), release(areas=renamed), release(areas=names)
+    assert same_regions(old, new) is None and same_regions(new, old) is None
+    assert same_regions(old, later) is not None
+
+
+@pytest.mark.parametrize(("values", "said"), [("ABCD", "“A”, “B”, “C”, “D”"), ("ABCDEF", "“A”, “B”, “C”, “D”, …")])
+def test_of_the_same_content_four_values_are_named(values, said):
+    releases = [release(of, of, f"r{of}", (name, "age"), tuple(values)) for of, name in ((2, "sex"), (3, "gender"))]
+    with pytest.raises(InputError) as raised:
+        match(releases)
+    assert f"(“gender” of r3 and “sex” of r2 have other names and the same content ({said}): " in f"({raised.value}"
 
 
 def test_the_same_words_for_quite_other_people_are_warned_of_and_not_asked():

@@ -88,7 +88,7 @@ def test_a_repair_says_how_far_it_is_wherever_it_is(seed):
 
 
 @pytest.mark.parametrize("fewest", [True, False])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 14, 17])
 def test_nothing_that_was_given_back_tells_and_nothing_more_could_be(seed, fewest):
     areas, plan, earlier = two_releases(seed)
     done = repair(plan, areas, earlier, fewest=fewest)

@@ -359,6 +359,24 @@ def test_zones_with_least_areas_are_the_same_in_all_periods():
     assert_series(plan, requirement)
 
 
+def test_zones_show_a_class_where_it_has_k_in_one_period_and_nobody_in_another():
+    of_area = [[3, 0, 5, 0], [0, 0, 3, 3]]  # in each year
+    area, year = np.repeat([[0, 1, 2, 3]] * 2, np.array(of_area).reshape(-1)), np.repeat([2021, 2022], [8, 6])
+    columns = {"year": column_from_array(year.astype(str)), "sex": column_from_array(np.full(14, "f"))}
+    records = match_records(
+        RecordTable(column_from_array(np.array([f"a{i}" for i in area])), columns, {}), places(), k=2
+    )
+    requirement = with_series(Requirement(3), records.profile, "year")
+    losses = [np.full(crosswalk.n_regions, float(i)) for i, crosswalk in enumerate(levels_of().crosswalks)]
+    fractions: list[float] = []
+    conditions = Conditions(np.full(N, 9.0))
+    plan = nest_by_losses(
+        records.profile, levels_of(), losses, 3, requirement, fractions.append, at_once=2, conditions=conditions
+    )
+    assert fractions == sorted(fractions) and fractions[-1] == 1.0
+    assert plan.n_released == 14 and (plan.level[plan.released] == 0).all()
+
+
 def test_a_hole_is_found_in_the_rows():
     records, levels = people(5), Levels((levels_of().crosswalks[2],))
     account = anonymise(places(), records, levels, Ask(k=2, period="year"))

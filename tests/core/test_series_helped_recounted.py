@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from vbas.core.crosswalk import number_compactly
-from vbas.core.nesting.series_helped import MOST_HELPERS, CellCounts, Places, _Moves, best_moves, places_of
+from vbas.core.nesting.series_helped import MOST_HELPERS, CellCounts, Places, _cheapest, _Moves, best_moves, places_of
 from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series, lowered
 from vbas.core.nesting.series_optimum import _moves as _series_moves
 from vbas.core.nesting.tree import tree_of
@@ -323,7 +323,7 @@ class Levels(SimpleNamespace):
         return int(self.n)
 
 
-@pytest.mark.parametrize("first", range(0, 160, 20))
+@pytest.mark.parametrize("first", range(0, 200, 20))
 def test_moves_are_those_of_plain_loops(first, monkeypatch):
     n_found = [0, 0, 0]
     for seed in range(first, first + 20):
@@ -449,3 +449,50 @@ def test_of_a_series_all_of_a_coarsest_region_is_shown_or_nothing(seed):
     for of in set(zip(counts.class_of.tolist(), top.tolist())):
         own = (counts.class_of == of[0]) & (top == of[1]) & counted.any(axis=1)
         assert ((shown[own] >= 0) == case.holds(counted[own].sum(axis=0))).all()
+
+
+def cheapest_plainly(k, have, budget, pairs, counted, equivalence_class):
+    """Who comes up to one equivalence class, in turn, and what that costs: none where it does not hold within budget.
+
+    pairs : (unit, price) of who may come
+    """
+
+    def missing(now):
+        return sum(k - number for number in now.tolist() if 0 < number < k)
+
+    now, spent, least = have.copy(), 0, budget
+    came: list[int] = []
+    found: list[int] | None = None
+    for _ in range(MOST_HELPERS):
+        pairs = [(unit, price) for unit, price in pairs if spent + price < least]
+        ends = [pair for pair in pairs if not missing(now + counted[pair[0]])]
+        if ends:
+            unit, price = min(ends, key=lambda pair: pair[1])
+            found, least = [*came, unit], spent + price
+        gains = {unit: missing(now) - missing(now + counted[unit]) for unit, _ in pairs}
+        helping = [(unit, price) for unit, price in pairs if gains[unit] > 0 and spent + price < least]
+        if not helping:
+            break
+        unit, price = min(helping, key=lambda pair: pair[1] / gains[pair[0]])
+        came, spent, now = [*came, unit], spent + price, now + counted[unit]
+        pairs = [pair for pair in pairs if equivalence_class[pair[0]] != equivalence_class[unit]]
+    return found, least
+
+
+# In the last three who helps most for what it costs is too dear once somebody else would do.
+@for_each_seed(200, 3084, 4212, 5067)
+def test_who_comes_up_in_turn_is_who_a_plain_loop_takes(seed):
+    rng = np.random.default_rng(seed)
+    k, n, n_units, periods = int(rng.integers(2, 7)), 3, int(rng.integers(1, 12)), int(rng.integers(1, 4))
+    have = rng.integers(0, k + 1, (n, periods))
+    equivalence_class = rng.integers(0, 6, n_units)
+    counted = rng.integers(0, k, (n_units, periods)) * (rng.random((n_units, periods)) < 0.7)
+    units: Any = SimpleNamespace(counted=counted, equivalence_class=equivalence_class)
+    slot, unit = np.nonzero(rng.random((n, n_units)) < 0.8)
+    price, budget = rng.integers(0, 6, len(slot)).astype(float), rng.integers(0, 20, n).astype(float)
+    done, cost, of_slot, of_unit = _cheapest(units, k, have, slot, unit, price, budget)
+    for of in range(n):
+        pairs = list(zip(unit[slot == of].tolist(), price[slot == of].tolist()))
+        found, least = cheapest_plainly(k, have[of], float(budget[of]), pairs, counted, equivalence_class)
+        assert done[of] == (found is not None) and cost[of] == (0.0 if found is None else least)
+        assert sorted(of_unit[of_slot == of].tolist()) == sorted(found or [])

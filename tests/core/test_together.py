@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from vbas.core.errors import VbasError
+from vbas.core.publish import together
 from vbas.core.publish.folders import BESIDE, clear_dead, own_folder
 from vbas.core.publish.together import give_free_names
 
@@ -184,3 +185,12 @@ def test_what_takes_the_last_name_in_between_stays(rules, monkeypatch):
         assert there in ({"out.csv": b"mine"}, WRITTEN), at
         assert there != WRITTEN or not (rules.links and came), at
         files.end()
+
+
+def test_a_name_that_is_gone_already_need_not_be_taken_back(tmp_path, monkeypatch):
+    """Another run that clears the same folder was quicker."""
+    gone, left = tmp_path / "gone.csv", tmp_path / "left.csv"
+    left.write_text("rows")
+    monkeypatch.setattr(together, "_ours", lambda folder, files: [gone, left])
+    together.finish(tmp_path)
+    assert list(tmp_path.iterdir()) == []

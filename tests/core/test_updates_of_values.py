@@ -154,7 +154,7 @@ def test_a_class_that_cannot_stay_does_not_take_all_of_its_kind_with_it(followed
     assert max(account.measures.n_suppressed for account in accounts) < 1_000
 
 
-def shown_of(people: np.ndarray, earlier: np.ndarray, k: int, seed: int) -> np.ndarray:
+def shown_of(people: np.ndarray, earlier: np.ndarray, k: int, seed: int, wanted: Wanted | None = None) -> np.ndarray:
     """What regions of one level show of a class, (K, V) by value; people : (K, V); earlier : (K, V, R)."""
     n, n_values = people.shape
     sums, none = people.sum(axis=1), np.full(n, -1)
@@ -162,13 +162,13 @@ def shown_of(people: np.ndarray, earlier: np.ndarray, k: int, seed: int) -> np.n
     pair = np.arange(n * n_values)
     place, value = np.divmod(pair, n_values)
     by_value = earlier.reshape(n * n_values, -1)
-    of_level = PlacesByValue(place, value, people.reshape(-1), np.full(len(pair), -1), by_value, by_value)
+    of_level = PlacesByValue(place, value, people.reshape(-1), np.full(len(pair), -1), by_value, by_value, (value,))
     each = np.repeat(pair, people.reshape(-1))
     level_of = levels_with_values(
         [Places(np.arange(n), sums, none, before, before)],
         [of_level],
         People([place[each]], [each]),
-        Wanted(k),
+        Wanted(k) if wanted is None else wanted,
         np.random.default_rng(seed),
     )
     return np.bincount(each[level_of == 0], minlength=len(pair)).reshape(n, n_values)
@@ -208,6 +208,20 @@ def test_as_many_are_shown_as_an_older_release_showed_where_that_can_be_shown_ag
     before = np.array([[[4, 1], [4, 10]]])
     (shown,) = shown_of(np.array([[5, 4]]), before, 3, 0)
     assert shown.tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("asked", "shown"),
+    [
+        ({}, [[4, 0], [3, 1], [2, 2]]),
+        ({"l_diversity": 2}, [[0, 0], [3, 1], [2, 2]]),
+        ({"max_share": 50}, [[0, 0]] * 2 + [[2, 2]]),
+    ],
+)
+def test_where_values_are_asked_for_a_region_shows_them_or_nothing(asked, shown):
+    people = np.array([[4, 0], [3, 1], [2, 2]])
+    for months in (1, 2):  # in which nobody was shown
+        assert shown_of(people, np.zeros((3, 2, months), np.int64), 3, 0, Wanted(3, **asked)).tolist() == shown
 
 
 def test_what_is_not_known_of_values_is_refused():

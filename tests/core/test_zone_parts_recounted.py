@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from vbas.core.areas import make_areas
-from vbas.core.disclosure import guessing, zone_tables
+from vbas.core.disclosure import guessing, zone_flows, zone_tables
 from vbas.core.disclosure.guessing import ZoneSample
 from vbas.core.disclosure.zone_flows import Tables
 from vbas.core.disclosure.zone_tables import ReleasedClasses, parts_of, too_many_pairs, zones_of
@@ -199,3 +201,20 @@ def test_what_is_known_of_all_areas_of_all_zones_is_a_table(seed):
         expected = dict(zip(pairs, records.tolist()))
         keys = zip(zones.released[zones.zone].tolist(), zones.area.tolist())
         assert table is not None and table.tolist() == [expected[key] for key in keys]
+
+
+@pytest.mark.parametrize("neighbours", [False, True])
+def test_pairs_are_drawn_by_whole_areas_as_many_at_a_time_as_may_be(neighbours, monkeypatch):
+    monkeypatch.setattr(zone_flows, "PAIRS_AT_ONCE", 6)
+    rng = np.random.default_rng(1)
+    for n in (3, 8, 20):
+        area = np.sort(rng.integers(0, n, 3 * n))
+        tables: Any = SimpleNamespace(room=np.zeros(n), area=area, _order=rng.permutation(n), _rng=rng)
+        among = np.flatnonzero(rng.random(len(area)) < 0.8)
+        blocks = list(Tables._blocks(tables, among, neighbours))
+        assert sorted(np.concatenate(blocks).tolist()) == among.tolist()
+        areas = [set(area[block].tolist()) for block in blocks]
+        assert sum(map(len, areas)) == len(set(area[among].tolist())) and all(areas)
+        if len(among) > 6:
+            largest = int(np.bincount(area[among]).max())
+            assert all(len(block) < 6 + largest for block in blocks) and len(blocks) >= len(among) // (6 + largest)

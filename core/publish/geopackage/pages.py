@@ -204,7 +204,7 @@ class Cells:
     def __init__(self, stretches: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
         """stretches : of each which, (R,), of its kinds and values, (m,) object, stand for a row"""
         self._parts = [_Part(which, _Texts(kinds), _Texts(values)) for which, kinds, values in stretches]
-        self.n_rows = len(self._parts[0].which) if stretches else 0
+        self.n_rows = len(self._parts[0].which)
         # Where one stretch is all, its kinds and values follow each other, and are put at once.
         self._whole = _Texts(stretches[0][1] + stretches[0][2]) if len(stretches) == 1 else None
 
