@@ -31,6 +31,38 @@ NOTHING_RELEASED = tr(
 NOTHING_RELEASED_NESTED = tr("No record could be released: all were suppressed. Choose fewer quasi-identifiers.")
 
 
+def nothing_released(requirement: Requirement, nested: bool) -> str:
+    """Why a run shows nothing, and what to do: where no class of any people could meet what is asked of a sensitive
+    field, that field is named, as neither fewer quasi-identifiers nor fewer regions help then.
+    """
+    for shares in requirement.shares if requirement.asks_for_values else ():
+        n_values = len(np.unique(shares.value))
+        if 0 < n_values < requirement.l_diversity:
+            return plural(
+                "No record could be released: field “{field}” has {n} value in all records, and L_DIVERSITY asks every "
+                "class for {asked}. Set L_DIVERSITY to {n}, or take “{field}” out of SENSITIVE.",
+                "No record could be released: field “{field}” has {n} values in all records, and L_DIVERSITY asks "
+                "every class for {asked}. Set L_DIVERSITY to {n} at most, or take “{field}” out of SENSITIVE.",
+                n_values,
+                field=shares.field,
+                asked=requirement.l_diversity,
+            )
+        if n_values and 100.0 / n_values > requirement.max_share:
+            return plural(
+                "No record could be released: field “{field}” has {n} value in all records, so that {percent:.4g} % of "
+                "every class have it, and MAX_SHARE allows {asked:g} %. Set MAX_SHARE to 100, or take “{field}” out of "
+                "SENSITIVE.",
+                "No record could be released: field “{field}” has {n} values in all records, so that at least "
+                "{percent:.4g} % of every class have one of them, and MAX_SHARE allows {asked:g} %. Set MAX_SHARE "
+                "higher, or take “{field}” out of SENSITIVE.",
+                n_values,
+                field=shares.field,
+                percent=100.0 / n_values,
+                asked=requirement.max_share,
+            )
+    return NOTHING_RELEASED_NESTED if nested else NOTHING_RELEASED
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """What is released, each different row once, in an order that depends only on what rows show.

@@ -227,7 +227,9 @@ class VbasAlgorithm(NamedAlgorithm):
             effective = self.effective(inputs.parameters, context)
             for sentence in effective.idle():
                 feedback.pushWarning(sentence)
-            feedback.pushInfo(effective.sentence())
+            settings = effective.sentence()
+            if settings:
+                feedback.pushInfo(settings)
             for sentence in kept_by_qgis(parameters) if addresses else ():
                 feedback.pushWarning(sentence)
             with Outputs(inputs, feedback, self.group_title(inputs), partial(history, self.displayName())) as outputs:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ...core.analysis.released import positions, whole_numbers
-from ...core.errors import InputError
-from ...core.language import as_data, tr
+from ...core.errors import InputError, PrivacyError
+from ...core.language import as_data, plural, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
@@ -30,6 +32,9 @@ def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict
     for name in (LEVEL, NUMBER):
         field_index(source.fields(), name, "RECORDS", "RECORDS")
     quasi, count = form.field_names("QUASI_IDENTIFIERS"), form.text("RECORD_COUNT")
+    placing = [name for name in quasi if name.lower() in (LEVEL, NUMBER)]
+    if placing:
+        raise InputError(tr("Field “{name}” says where a record is shown: choose others.", name=placing[0]))
     own = (LEVEL, NUMBER, "fid", "ogc_fid", count.lower())
     others = [name for name in source.fields().names() if name.lower() not in own and name not in quasi]
     columns = read_columns(source, [LEVEL, NUMBER, *quasi, *others, *([count] if count else [])], form.feedback)
@@ -102,6 +107,8 @@ class FlattenRelease(VbasAlgorithm):
         region = flatten(levels, level, positions(levels, level, number), target)
         there = region >= 0
         crosswalk, quasi = levels.crosswalks[target], form.field_names("QUASI_IDENTIFIERS")
+        shown = {name: Column(fields[name].codes[there], fields[name].categories) for name in quasi}
+        _refuse_small_classes(form, region[there], shown, None if counts is None else counts[there])
         codes, distinct = combine_codes(
             [region[there], *(column.codes[there] for column in fields.values())],
             [crosswalk.n_regions, *(len(column.categories) for column in fields.values())],
@@ -126,6 +133,26 @@ class FlattenRelease(VbasAlgorithm):
             )
         )
         return {"N_RECORDS": len(order), "N_LEFT_OUT": left_out}
+
+
+def _refuse_small_classes(
+    form: Form, region: np.ndarray, quasi: Mapping[str, Column], counts: np.ndarray | None
+) -> None:
+    """Raises PrivacyError where a class would have fewer than K records, as none has that joins those of a release."""
+    sizes = [int(region.max(initial=0)) + 1, *(len(column.categories) for column in quasi.values())]
+    codes, distinct = combine_codes([region, *(column.codes for column in quasi.values())], sizes)
+    smallest = int(np.bincount(codes, counts, len(distinct)).min(initial=form.whole("K")))
+    if smallest < form.whole("K"):
+        raise PrivacyError(
+            plural(
+                "A class would have {n} record, fewer than K = {k}: give K, QUASI_IDENTIFIERS and RECORD_COUNT as they "
+                "are of the release. Nothing is released.",
+                "A class would have {n} records, fewer than K = {k}: give K, QUASI_IDENTIFIERS and RECORD_COUNT as "
+                "they are of the release. Nothing is released.",
+                smallest,
+                k=form.whole("K"),
+            )
+        )
 
 
 def _repeats(levels: Levels, target: int) -> bool:

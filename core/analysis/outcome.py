@@ -214,7 +214,8 @@ def cases_of(column: Column, values: tuple[str, ...]) -> np.ndarray:
     """
     if not len(column.categories):
         return np.full(len(column.codes), -1)
-    texts = [None if is_missing(value) else str(identifier_text(value)) for value in column.categories.tolist()]
+    # An empty text is no value: so a CSV file writes a field that has none.
+    texts = [None if is_missing(value) else identifier_text(value) for value in column.categories.tolist()]
     there = sorted({text for text in texts if text is not None})
     if not values:
         words = {"1": 1, "true": 1, "0": 0, "false": 0}

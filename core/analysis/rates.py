@@ -4,7 +4,8 @@ An area's rate varies by chance, the more the fewer cases are expected; a smooth
 release hides adds to it: records that are spread may live in any area of their region.
 
 Clayton & Kaldor 1987: Empirical Bayes estimates of age-standardized relative risks for use in disease mapping;
-Marshall 1991: Mapping disease and mortality rates using empirical Bayes estimators.
+Marshall 1991: Mapping disease and mortality rates using empirical Bayes estimators; Fay & Feuer 1997: Confidence
+intervals for directly standardized rates: a method based on the gamma distribution.
 """
 
 from __future__ import annotations
@@ -245,12 +246,16 @@ def _variances(outcome: Outcome, factors: np.ndarray) -> tuple[np.ndarray, np.nd
 def _interval(ratio: np.ndarray, variance: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The 95 % interval of ratios as of a Poisson count with that mean and variance (Garwood 1936).
 
-    own : (n,), what a case in the area itself adds to its ratio; where no case adds anything, that many more are added
-    as a count of 0 leaves open.
+    own : (n,), what a case in the area itself adds to its ratio, the most that any case adds. Above, the interval is
+    that of one case more, which may be of the area itself (Fay & Feuer 1997): far from all cases each adds next to
+    nothing, and what one there would add is not known from them.
     """
     some = variance > 0
     count = np.divide(ratio**2, variance, out=np.ones_like(ratio), where=some)
     unit = np.divide(variance, ratio, out=np.ones_like(ratio), where=some)
     low = np.where(some, special.gammaincinv(np.maximum(count, 1e-9), 0.025) * unit, ratio)
-    high = np.where(some, special.gammaincinv(count + 1, 0.975) * unit, ratio + special.gammaincinv(1.0, 0.975) * own)
+    more, wider = ratio + own, variance + own**2
+    count = np.divide(more**2, wider, out=np.ones_like(ratio), where=some)
+    unit = np.divide(wider, more, out=np.ones_like(ratio), where=some)
+    high = np.where(some, special.gammaincinv(count, 0.975) * unit, ratio + special.gammaincinv(1.0, 0.975) * own)
     return np.minimum(low, ratio), np.maximum(high, ratio)

@@ -7,7 +7,7 @@ from ..evaluation import Measures
 from ..language import plural, tr
 from ..log import Log
 from ..privacy.derivable import in_short
-from ..release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
+from ..release import nothing_released
 
 LOOK = tr("Look at the report; what is marked “for release” may be published under your rules, “internal” may not.")
 MARKED = tr("What is marked “for release” may be published under your rules, “internal” may not.")
@@ -22,7 +22,7 @@ def conclude(log: Log, account: Account, next_step: str = "", reported: bool = T
     """
     measures, n_levels = account.measures, len(account.levels)
     if account.rows is not None and measures.n_suppressed == measures.n_records:
-        log.warn(NOTHING_RELEASED if n_levels == 1 else NOTHING_RELEASED_NESTED)
+        log.warn(nothing_released(account.requirement, n_levels > 1))
     return (
         _verdict(account),
         *([in_short(account.ask.k)] if account.no_small_count and account.rows is not None else []),

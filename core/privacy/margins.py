@@ -20,10 +20,11 @@ from ..progress import Progress, silent
 from ..records.columns import combine_codes
 from ..scientific import optimize, sparse
 from ..ties import Ties, ranks
-from .margin_programs import Cut, cut_off, fewest_to_add
+from .margin_programs import NODES, SOLVED, Cut, cut_off, fewest_to_add
 
 MOST_ROUNDS = 50
 MOST_WITNESSES, FEW_OPEN = 12, 3  # solutions that are looked for first, and open unknowns that are too few for that
+WHOLE = 1e-4  # so near to whole numbers a solution is one of them, if these add up
 
 
 def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str, ...]]:
@@ -62,7 +63,7 @@ def hold_against_margins(
     """The plan, with further classes suppressed until the totals by these margins tell nobody a count from 1 to k - 1.
 
     In every region and margin the suppressed records add up to 0, or to at least k over at least two classes, unless
-    all are suppressed; and what linear programs bound within 1 to k - 1, though the totals alone do not, is mended too.
+    all are suppressed; and what only programs find to lie within 1 to k - 1 in all whole numbers is mended too.
     The fewest records that do it are suppressed, region by region, see `fewest_to_add`; where that takes too long, the
     smallest class that is shown, again and again. A margin with fewer than k records in all cannot be mended: it is
     published.
@@ -155,7 +156,7 @@ def _mended(groups: Sequence[np.ndarray], records: np.ndarray, lost: np.ndarray,
 
     groups : for each margin, the total that each place counts in; records : (p,); lost : (p,) suppressed anyway
     """
-    disclosed_anyway = _disclosed(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost))
+    disclosed_anyway = _disclosed(groups, records, np.ones(len(records), bool), k, np.flatnonzero(lost), proven=True)
     cuts: list[Cut] = []
     for _ in range(MOST_ROUNDS):
         mended = fewest_to_add(groups, records, lost, k, cuts)
@@ -211,17 +212,19 @@ def _disclosed(
     k: int,
     asked: np.ndarray | None = None,
     disclosed_anyway: Sequence[int] = (),
+    proven: bool = False,
 ) -> list[int]:
-    """The suppressed places that linear programs bound within 1 to k - 1 from the totals and the places shown.
+    """The suppressed places that lie within 1 to k - 1 in all whole numbers that fit the totals and the places shown.
 
-    asked : the places looked at, all suppressed ones where None, but not those of told_anyway
+    asked : the places looked at, all suppressed ones where None, but not those of disclosed_anyway; proven : leave out
+    those of which it takes too long to prove it, which are taken to be told otherwise
     """
     unknown = np.flatnonzero(lost)
     if not len(unknown):
         return []
     rows = sparse.vstack([_indicators(group[unknown]) for group in groups]).tocsr()
     wanted = np.setdiff1d(unknown if asked is None else asked, np.array(disclosed_anyway, np.int64))
-    columns = disclosed_columns(rows, rows @ records[unknown], k, np.searchsorted(unknown, wanted))
+    columns = disclosed_columns(rows, rows @ records[unknown], k, np.searchsorted(unknown, wanted), proven)
     return to_list(unknown[columns])
 
 
@@ -233,27 +236,33 @@ def _indicators(group: np.ndarray) -> sparse.csr_matrix:
 
 
 def disclosed_columns(
-    rows: np.ndarray | sparse.csr_matrix, sums: np.ndarray, k: int, asked: np.ndarray | None = None
+    rows: np.ndarray | sparse.csr_matrix,
+    sums: np.ndarray,
+    k: int,
+    asked: np.ndarray | None = None,
+    proven: bool = False,
 ) -> list[int]:
-    """The unknowns that lie within 1 to k - 1 in every solution.
+    """The unknowns that lie within 1 to k - 1 in every solution of whole numbers.
 
     rows : (s, u) of 0 and 1, the unknowns of each sum; sums : (s,) what they add up to; asked : the unknowns looked at,
-    all where None
+    all where None; proven : leave out those of which it takes too long to prove it
     Solutions that are found on the way show many others free at once: a few that make all open unknowns small do most.
     """
-    by_sum = sparse.csr_matrix(rows)
+    by_sum, sums = sparse.csr_matrix(rows), np.asarray(sums)
     n = by_sum.shape[1]
     # No unknown is larger than any total it counts in: only those below k can be disclosed.
     entries = by_sum.tocoo()
     highest = np.full(n, np.inf)
-    np.minimum.at(highest, entries.col, np.asarray(sums, float)[entries.row])
+    np.minimum.at(highest, entries.col, sums.astype(float)[entries.row])
     open_ = np.zeros(n, bool)
     open_[np.arange(n) if asked is None else asked] = True
 
-    def look(wish: np.ndarray) -> None:
-        """What is free in the solution with the least of a wish is no longer open."""
-        solution = np.asarray(optimize.linprog(wish, A_eq=by_sum, b_eq=sums, method="highs").x)
-        open_[(solution <= 0.5) | (solution >= k - 0.5)] = False
+    def look(wish: np.ndarray) -> bool:
+        """What is free in the solution with the least of a wish is no longer open; whether none has less."""
+        solution, is_least = _whole_solution(by_sum, sums, wish)
+        if solution is not None:
+            open_[(solution < 1) | (solution >= k)] = False
+        return is_least
 
     for _ in range(MOST_WITNESSES):
         before = int(open_.sum())
@@ -263,10 +272,40 @@ def disclosed_columns(
         if int(open_.sum()) == before:
             break
     for column in np.flatnonzero(open_):
-        wish = np.zeros(n)
+        wish, sure = np.zeros(n), True
         wish[column] = 1.0
         if open_[column] and highest[column] >= k:
-            look(-wish)
+            sure = look(-wish)
         if open_[column]:
-            look(wish)
+            sure = look(wish) and sure
+        if proven and not sure:
+            open_[column] = False
     return to_list(np.flatnonzero(open_))
+
+
+def _whole_solution(by_sum: sparse.csr_matrix, sums: np.ndarray, wish: np.ndarray) -> tuple[np.ndarray | None, bool]:
+    """Whole numbers, none negative, that add up to the sums, with the least of a wish; None where none are found; and
+    whether none have less.
+
+    The corners of most such problems are whole. One that is not says nothing of people: where it has half a person, all
+    whole numbers may have one. Nothing is taken for a solution that does not add up.
+    """
+    n = len(wish)
+    for whole in (False, True):
+        if whole:
+            solution = optimize.milp(
+                wish,
+                integrality=np.ones(n),
+                bounds=optimize.Bounds(0.0, np.inf),
+                constraints=optimize.LinearConstraint(by_sum, sums, sums),
+                options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": False},
+            )
+        else:
+            solution = optimize.linprog(wish, A_eq=by_sum, b_eq=sums, method="highs")
+        if solution.x is None:
+            continue
+        numbers = np.rint(solution.x)
+        near = np.abs(solution.x - numbers).max(initial=0.0) < WHOLE
+        if near and (numbers >= 0).all() and np.array_equal(by_sum @ numbers, sums):
+            return numbers, solution.status == SOLVED
+    return None, False

@@ -11,7 +11,7 @@ from ..convergence import Convergence
 from ..dataclass import dataclass
 from ..evaluation import Measures, evaluate_by_value
 from ..language import plural, tr
-from ..release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
+from ..release import nothing_released
 from .certificate import certificate_section
 from .coarser import coarser_section
 from .cost import (
@@ -71,7 +71,7 @@ def verdict_of(account: Account) -> str:
             **counts,
         )
     if not n_released:
-        return NOTHING_RELEASED_NESTED if nested else NOTHING_RELEASED
+        return nothing_released(account.requirement, nested)
     if not nested:
         return plural(
             "The release is {k}-anonymous: every one of its {released} records shares its region "

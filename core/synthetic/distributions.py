@@ -91,9 +91,9 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
         raise InputError(
             plural(
                 "There are no shares for the province of {n} area (first: {first}; known are "
-                "{known}): add these provinces, or choose another PROVINCE.",
+                "{known}): give DISTRIBUTIONS or MICRODATA that have these provinces, or choose another PROVINCE.",
                 "There are no shares for the province of {n} areas (first: {first}; known are "
-                "{known}): add these provinces, or choose another PROVINCE.",
+                "{known}): give DISTRIBUTIONS or MICRODATA that have these provinces, or choose another PROVINCE.",
                 int(lost[labels.codes].sum()),
                 first=first_values(labels.categories[lost]),
                 known=first_values(known),

@@ -786,7 +786,14 @@ FLAT_REFUSED = {
         r"1 row shows a region that CROSSWALK does not have \(first: level 77",
     ),
     "no nested release": (lambda d: {"RECORDS": cut(d, 1)}, "no field “vbas_level” in RECORDS"),
-    "larger k": (lambda d: {"K": 500}, "fewer than 500 records"),
+    "larger k": (
+        lambda d: {"K": 500},
+        r"A class would have \d+ records, fewer than .*500: give .* as they are of",
+    ),
+    "level as a quasi-identifier": (
+        lambda d: {"QUASI_IDENTIFIERS": ["sex", "vbas_level"]},
+        "“vbas_level” says where a record is shown: choose others",
+    ),
     "no count": (
         lambda d: {"RECORDS": with_column(d, "diagnosis", lambda i, v: -5), "RECORD_COUNT": "diagnosis"},
         "“diagnosis” .*negative",

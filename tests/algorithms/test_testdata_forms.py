@@ -132,6 +132,11 @@ def test_shares_vary_over_the_map_when_asked(run):
     assert spread[1.0] > 4 * spread[0.0]
 
 
+def test_a_log_without_settings_begins_with_what_was_done(run, microdata):
+    done = estimate(run, {"MICRODATA": microdata, "ATTRIBUTES": ["age"]})
+    assert done.log and all(done.log)
+
+
 def test_a_public_use_file_from_estimate_to_records(run, real_data, tmp_path):
     """The file as it comes: 6 and 9 mean not stated in fields of one digit and are age groups in DHHGAGE."""
     file = QgsVectorLayer(str(real_data / "cchs2011_2012_sample.csv"), "cchs", "ogr")

@@ -240,6 +240,20 @@ def test_ratios_as_they_are_and_shrunk():
     assert np.isnan(empty.ratio[3]) and empty.ratio[1] == 0 and empty.ratio_low[1] == 0 and empty.ratio_high[1] > 0
 
 
+def test_few_cases_tell_few_areas_of_an_even_map_from_the_rate_of_all():
+    """Far from few cases each adds next to nothing to a smoothed ratio: that says nothing of one more case there."""
+    x, y = np.meshgrid(np.arange(7.0), np.arange(7.0))
+    points, at_risk = np.column_stack([x.ravel(), y.ravel()]) * 400, np.full(49, 100)
+    differing = []
+    for n_cases in (1, 2, 3, 5):
+        for seed in range(5):
+            cases = np.random.default_rng(seed).multivariate_hypergeometric(at_risk, n_cases)
+            outcome = Outcome(sparse.identity(49, format="csr"), np.zeros(49, int), np.arange(49), at_risk, cases)
+            found = rate_map(points, outcome, KERNEL, 300.0)
+            differing.append(np.mean((found.ratio_high < 1) | (found.ratio_low > 1)))
+    assert np.mean(differing) <= 0.05
+
+
 def test_the_bandwidth_follows_the_pattern():
     rng = np.random.default_rng(0)
     areas, rows, home, weights = spread_town(1)
@@ -282,6 +296,8 @@ def test_who_is_a_case():
     with pytest.raises(InputError, match="values beside 1 and 0"):
         cases_of(column, ())
     assert cases_of(column_from_values([1, 0, None, True]), ()).tolist() == [1, 0, -1, 1]
+    assert cases_of(column_from_values(["1", "", "0", None]), ()).tolist() == [1, -1, 0, -1]
+    assert cases_of(column_from_values(["flu", "", "cold"]), ("flu",)).tolist() == [1, -1, 0]
     assert cases_of(Column(np.empty(0, np.int64), np.empty(0, object)), ("flu",)).tolist() == []
 
 

@@ -158,13 +158,34 @@ def enough(profile, totals, hidden, k):
 @given(st.integers(0, 2**32 - 1))
 def test_disclosed_unknowns_are_those_of_every_whole_solution(seed):
     rng = np.random.default_rng(seed)
-    rows = (rng.random((int(rng.integers(1, 4)), 3)) < 0.7).astype(float)
-    rows = np.vstack([rows, np.ones(3)])
-    true = rng.integers(0, 4, 3)
-    sums = rows @ true
-    solutions = [x for x in product(range(int(sums.max()) + 1), repeat=3) if np.array_equal(rows @ np.array(x), sums)]
-    for column in disclosed_columns(rows, sums, 4):
-        assert all(1 <= x[column] <= 3 for x in solutions)
+    n = int(rng.integers(3, 5))
+    rows = (rng.random((int(rng.integers(1, 4)), n)) < 0.7).astype(float)
+    rows = np.vstack([rows, np.ones(n)]) if n == 3 else rows[rows.any(axis=1)]
+    if not len(rows) or not rows.any(axis=0).all():
+        return
+    true = rng.integers(0, 4, n)
+    assert set(disclosed_columns(rows, rows @ true, 4)) == in_every_whole_solution(rows, rows @ true, 4)
+
+
+@pytest.mark.parametrize(
+    ("rows", "sums"),
+    [
+        ([[1, 1, 1, 0], [1, 1, 0, 1], [0, 1, 1, 1]], [5, 4, 4]),
+        ([[1, 1, 1, 0], [0, 1, 1, 1], [1, 0, 1, 1]], [6, 4, 5]),
+        ([[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1]], [6, 8, 7]),
+    ],
+)
+def test_half_a_person_hides_nobody(rows, sums):
+    """Linear programs let an unknown be 0.5, or 3.5, where it is 1 to 3 of all whole numbers."""
+    expected = in_every_whole_solution(np.array(rows), np.array(sums), 4)
+    assert expected and set(disclosed_columns(np.array(rows), np.array(sums), 4)) == expected
+
+
+def in_every_whole_solution(rows, sums, k):
+    """The unknowns that lie within 1 to k - 1 whatever whole numbers add up to the sums."""
+    every = np.array(list(product(range(int(sums.max()) + 1), repeat=rows.shape[1])))
+    fitting = every[(every @ rows.T == sums).all(axis=1)]
+    return set(np.flatnonzero((fitting.min(axis=0) >= 1) & (fitting.max(axis=0) < k)).tolist())
 
 
 @pytest.mark.parametrize(("people", "disclosed"), [(0, []), (1, [0]), (4, [0]), (5, [])])

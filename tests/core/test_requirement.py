@@ -20,7 +20,7 @@ from vbas.core.privacy.diversity import diversity_of, several_values_of, shares_
 from vbas.core.privacy.requirement import Members, Requirement, measure
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
-from vbas.core.release import apply
+from vbas.core.release import apply, nothing_released
 
 from ..exploring import tried
 from .strategies import column_from_array, regions
@@ -184,3 +184,27 @@ def test_where_nothing_is_released_no_class_is_said_to_hold_0_persons():
         "k counts persons: the smallest released class holds 3 of them."
     ]
     assert measure(asked, np.array([-1]), 1).of_members() == ["k counts persons, and no class is released."]
+
+
+@pytest.mark.parametrize(
+    ("values", "asked", "said"),
+    [
+        (
+            [0, 0, 0],
+            {"l_diversity": 2},
+            "“ill” has 1 value in all records, and L_DIVERSITY asks every class for 2.",
+        ),
+        (
+            [0, 1, 1],
+            {"l_diversity": 3},
+            "“ill” has 2 values in all records, and L_DIVERSITY asks every class for 3.",
+        ),
+        ([0, 0, 0], {"max_share": 90.0}, "1 value in all records, so that 100 % of every class have it, and MAX_SHARE"),
+        ([0, 1, 2], {"max_share": 30.0}, "3 values in all records, so that at least 33.33 % of every class have one"),
+        ([0, 1, 1], {"l_diversity": 2, "max_share": 50.0}, "Choose fewer quasi-identifiers, or fewer regions."),
+        ([0, 0, 0], {}, "Choose fewer quasi-identifiers, or fewer regions."),
+    ],
+)
+def test_where_no_class_at_all_could_meet_what_is_asked_of_a_field_it_is_named(values, asked, said):
+    shares = shares_of("ill", np.arange(3), np.array(values), None)
+    assert said in nothing_released(Requirement(2, shares=(shares,), **asked), False)

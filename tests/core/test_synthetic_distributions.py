@@ -91,7 +91,9 @@ def test_unusable_tables_are_refused_in_one_sentence(rows, words):
 
 
 def test_unknown_provinces_and_attributes_are_named():
-    with pytest.raises(InputError, match=r"province of 3 areas .*first: “48”, \(missing\); known are “46”, “47”"):
+    with pytest.raises(
+        InputError, match=r"province of 3 areas .*first: “48”, \(missing\); known are “46”, “47”\): give"
+    ):
         province_rows(read(TABLE).provinces, ["46", "48", None, "48"])
     with pytest.raises(InputError, match="no attribute “income”: choose among “sex”, “age”"):
         read(TABLE).selection(["age", "income"])
