@@ -227,7 +227,7 @@ def checked_population(population: ArrayLike, identifiers: np.ndarray) -> np.nda
         tr("negative"): population < 0,
         tr("above {most_people:g}", most_people=MOST_PEOPLE): population > MOST_PEOPLE,
     }
-    advice = tr("correct the field, or leave POPULATION empty to use the number of records.")
+    advice = tr("correct the field, or leave POPULATION empty, where it may be, to use the number of records.")
     refuse_where(wrongs, "POPULATION", counted.areas, lambda wrong: first_values(identifiers[wrong]), advice)
     if not population.any():
         raise InputError(tr("POPULATION is 0 in every area: choose another field or leave it empty."))
