@@ -200,7 +200,7 @@ class Worker(QObject):
                 self._answer(lambda: asked.done(job.result, job.feedback.warnings))
         self._begin()
 
-    def _answer(self, tell: Callable[[], None]) -> None:
+    def _answer(self, callback: Callable[[], None]) -> None:
         self._asked = None
         self.changed.emit()
-        tell()
+        callback()
