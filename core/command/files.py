@@ -6,7 +6,6 @@ import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..arrays import objects
 from ..errors import InputError
+from ..installing import is_there
 from ..language import tr
 from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name
 from ..progress import silent
@@ -62,7 +62,7 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
         return GeoPackageFrame(path, layer, parameter)
     if suffix == ".csv":
         return CsvFrame(path, parameter)
-    if find_spec("pyarrow" if suffix == ".parquet" else "geopandas"):
+    if is_there("pyarrow" if suffix == ".parquet" else "geopandas"):
         try:
             return _of_others(path, layer, parameter)
         except (OSError, RuntimeError, ValueError) as error:  # what these readers refuse
@@ -94,7 +94,7 @@ def _of_others(path: Path, layer: str, parameter: str) -> Frame:
 
     asked = {"layer": layer} if layer else {}
     frame = geopandas.read_file(path, **asked)
-    if find_spec("pyogrio"):
+    if is_there("pyogrio"):
         import pyogrio
 
         declared = pyogrio.read_info(path, **asked)
