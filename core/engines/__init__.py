@@ -44,8 +44,8 @@ MEMORY = 2_000  # MB that an engine may use here, where it works on this machine
 
 
 def missing_packages(kind: str) -> list[str]:
-    """The packages that an engine needs and this Python does not have, or not such as go with its numpy, as pip is asked
-    for them."""
+    """The packages that an engine needs and this Python does not have, or not such as go with its numpy, as pip is
+    asked for them."""
     return list(dict.fromkeys(PACKAGES[name] for name in ENGINES[kind][2] if not is_there(name)))
 
 
@@ -107,8 +107,9 @@ def _check_packages(kind: str) -> None:
     if missing:
         raise InputError(
             tr(
-                "CONNECTION: records in {title} need {missing}, which this Python does not have, or not in a version that "
-                "goes with its numpy. Copy this into a terminal (on Windows the OSGeo4W Shell), then start again:\n{lines}",
+                "CONNECTION: records in {title} need {missing}, which this Python does not have, or not in a version "
+                "that goes with its numpy. Copy this into a terminal (on Windows the OSGeo4W Shell), then start "
+                "again:\n{lines}",
                 title=ENGINES[kind][0],
                 missing=all_of(re.split("[<>=[]", package)[0] for package in missing),
                 lines=pip_lines(missing, this_one()),
