@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import shapely
-from qgis.core import QgsApplication, QgsProject, QgsSettings, QgsVectorLayer
+from qgis.core import Qgis, QgsApplication, QgsProcessingModelAlgorithm, QgsProject, QgsSettings, QgsVectorLayer
 from scipy.sparse import csr_matrix
 
 import vbas.core.synthetic.city
@@ -599,6 +599,9 @@ def test_form_runs_and_its_outputs_are_seen(by_hand, town, monkeypatch, tmp_path
     monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
     algorithm = QgsApplication.processingRegistry().algorithmById(f"vbas:{name}").create()
     outputs = algorithm.destinationParameterDefinitions()
+    is_model = isinstance(algorithm, QgsProcessingModelAlgorithm)
+    if is_model and to_files and 33400 <= Qgis.QGIS_VERSION_INT < 33500:
+        pytest.skip("the window of QGIS 3.34 takes the pages of a model for layers, and says of the run that it failed")
     files = {}
     if to_files:
         files = {out.name(): tmp_path / f"{i}{ending_of(out)}" for i, out in enumerate(outputs)}

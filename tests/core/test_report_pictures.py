@@ -73,7 +73,9 @@ def test_simplifying_leaves_far_fewer_points_and_stays_near():
     assert sum(map(len, coarse)) < 0.2 * sum(map(len, fine))
     for shape, path in zip(shapes, coarse):
         (ring,) = rings_of(path)
-        assert shapely.hausdorff_distance(shapely.Polygon(ring).exterior, shape.exterior) < 12
+        # As lines: GEOS 3.12.1 of Ubuntu 24.04 gives any distance between rings.
+        outlines = [shapely.linestrings(shapely.get_coordinates(of)) for of in (shapely.Polygon(ring), shape)]
+        assert shapely.hausdorff_distance(*outlines) < 12
 
 
 def test_a_page_has_at_most_so_many_points():

