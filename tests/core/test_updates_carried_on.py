@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
@@ -394,3 +395,22 @@ def test_what_programs_write_for_a_missing_value_is_warned_of_beside_one(tmp_pat
     with pytest.raises(PrivacyError, match="contradict each other"):
         anonymize(areas, again, n_sites=2, aliases=aliases, log=log, **chosen, **given)
     assert any("programs write that for a missing value" in line for line in log.lines) == (aliases is None)
+
+
+def test_of_an_update_it_is_not_said_what_quasi_identifiers_cost(tmp_path):
+    """Without the age all would be shown; of the plan of an update, which lacks those who wait, that cannot be seen."""
+    pytest.importorskip("jinja2")
+    areas = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    asked: dict[str, Any] = {"area": "area", "quasi_identifiers": ["sex", "age"], "k": 5}
+
+    def month(number):
+        people = [("abcd"[i % 4], sex, age) for sex in "FM" for age in "12" for i in range(number)]
+        return dict(zip(("area", "sex", "age"), map(list, zip(*people))))
+
+    register = tmp_path / "register.gpkg"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        anonymize(areas, month(12), register=register, n_sites=1, **asked).write(tmp_path / "march")
+        april = update_release(areas, month(4), register=register, **asked)
+    assert april.measures.n_suppressed == 16
+    assert "costs any" not in april.report() and "Which attribute costs what" not in april.report()
