@@ -181,6 +181,8 @@ def test_few_who_left_are_seen_beside_many_who_came():
         assert not examine_all([first, second]).n_counts
         assert examine_all([first, replace(second, updates=(0, "updated"))]).n_counts == 1
         assert examine(second, [first], updated=[0]).n_counts == 1 and not examine(second, [first]).n_counts
+        # Nor does what is released beside an update, as it shows when all are held against each other.
+        assert examine(second, [replace(first, updates=(0, "updated"))]).n_counts == 1
 
 
 def test_what_values_tell_hides_no_change_of_a_few():
