@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from html import escape
 from importlib import import_module
+from traceback import walk_tb
 
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
@@ -53,6 +54,11 @@ def not_loaded(error: Exception) -> str:
     """One sentence of what kept the forms from being loaded, where no package is missing."""
     if isinstance(error, MemoryError) or OF_MEMORY.search(str(error)):
         how = tr("close other programs, or give QGIS more memory; then start it again")
+    elif package := _of_others(error):
+        how = tr(
+            "install the Python package {package} again, in a version that goes with this Python, and start QGIS again",
+            package=package,
+        )
     else:
         how = tr("install VBAS again, and start QGIS again")
     return tr(
@@ -61,6 +67,17 @@ def not_loaded(error: Exception) -> str:
         said=" ".join(str(error).split()),
         how=how,
     )
+
+
+def _of_others(error: Exception) -> str:
+    """The package that failed, where it is none of this plugin; empty where it is."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        module = error.name
+    else:
+        modules = [str(frame.f_globals.get("__name__", "")) for frame, _ in walk_tb(error.__traceback__)]
+        module = next((name for name in reversed(modules) if not name.startswith("importlib")), "")
+    package = module.partition(".")[0]
+    return "" if package == __name__.partition(".")[0] else package
 
 
 OF_MEMORY = re.compile("allocate|memory|failed to map")  # as the system's loader says it

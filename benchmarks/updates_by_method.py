@@ -196,10 +196,10 @@ class _Ranges:
 
     def few_between(self, later: _Ranges, k: int) -> np.ndarray:
         low, high = later.least - self.largest, later.largest - self.least
-        return (((low >= 1) & (high < k)) | ((high <= -1) & (low > -k))).any(axis=1)
+        return np.any(((low >= 1) & (high < k)) | ((high <= -1) & (low > -k)), axis=1)
 
     def small(self, k: int) -> np.ndarray:
-        return ((self.least >= 1) & (self.largest < k)).any(axis=1)
+        return np.any((self.least >= 1) & (self.largest < k), axis=1)
 
 
 def _subsets(n: int) -> Iterator[tuple[int, ...]]:

@@ -12,12 +12,14 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Sequence
-from importlib import import_module
+from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 from .dataclass import dataclass
 
 NEWER_PYTHON = (3, 12)  # from which on distributions have shapely 2
+PYARROW_OF_NUMPY_2 = 26  # the first that needs numpy 2
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,28 @@ def version_of(name: str) -> str:
         return str(getattr(import_module(name), "__version__", ""))
     except (ImportError, OSError):  # shapely 1.8 raises OSError where its library is missing
         return ""
+
+
+def is_there(module: str) -> bool:
+    """Whether a package is there and goes with the numpy there is, without loading it; of those that are looked for
+    pyarrow alone may not, and does not ask pip for the numpy that it needs."""
+    if find_spec(module) is None:
+        return False
+    if module != "pyarrow" or not _has_numpy_1():
+        return True
+    try:
+        return int(metadata.version(module).partition(".")[0]) < PYARROW_OF_NUMPY_2
+    except (metadata.PackageNotFoundError, ValueError):
+        return True
+
+
+def pyarrow_needed() -> str:
+    """What pip is asked for to have a pyarrow that goes with the numpy there is."""
+    return f"pyarrow>=14,<{PYARROW_OF_NUMPY_2}" if _has_numpy_1() else "pyarrow>=14"
+
+
+def _has_numpy_1() -> bool:
+    return version_of("numpy").startswith("1.")
 
 
 def lines_for(missing: Sequence[str], where: Surroundings) -> str:

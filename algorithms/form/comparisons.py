@@ -25,6 +25,7 @@ from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_number import APPROACHES as SITE_NUMBERS
 from ...core.tables.regions import ANALYSES, COMPARISON
 from ...core.trade_off.outcomes import levels_in_words
+from ...core.transport.facilities import check_capacity_factor
 from ...core.weighted_sum import OBJECTIVES
 from ..layers.tables import Table, TableColumn, filled
 from . import approaches
@@ -105,12 +106,11 @@ def weights() -> QgsProcessingParameterDefinition:
 def compared_configurations_of(form: Form) -> list[Configuration]:
     """The chosen approaches and capacity factors in all combinations."""
     numbers, locations, aggregations = CHOICES
+    factors = approaches.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS")
+    for factor in factors:
+        check_capacity_factor(factor, "CAPACITY_FACTORS")
     return configurations_of(
-        form.words(numbers),
-        form.words(locations),
-        form.words(aggregations),
-        approaches.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS"),
-        settings_of(form),
+        form.words(numbers), form.words(locations), form.words(aggregations), factors, settings_of(form)
     )
 
 

@@ -43,7 +43,7 @@ def public_report_parameter() -> QgsProcessingParameterDefinition:
 def map_data_of(regions: DrawnRegions) -> MapData:
     """What the maps of a report draw."""
     layer = regions.layer
-    areas = layer.drawn_as if layer.are_points else layer.to_planar(layer.shapes, layer.crs)
+    areas = layer.drawn_as if layer.are_points else layer.in_plane
     return MapData(areas, regions.in_plane, layer.north())
 
 

@@ -6,7 +6,6 @@ import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
-from importlib.util import find_spec
 from itertools import chain, count, islice
 from operator import itemgetter
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..arrays import objects
 from ..errors import InputError
+from ..installing import is_there
 from ..language import plural, tr
 from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name, plain_value
 from ..progress import silent
@@ -64,7 +64,7 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
         return GeoPackageFrame(path, layer, parameter)
     if suffix == ".csv":
         return CsvFrame(path, parameter)
-    if find_spec("pyarrow" if suffix == ".parquet" else "geopandas"):
+    if is_there("pyarrow" if suffix == ".parquet" else "geopandas"):
         try:
             return _of_others(path, layer, parameter)
         except (OSError, RuntimeError, ValueError) as error:  # what these readers refuse
@@ -91,7 +91,7 @@ def _of_others(path: Path, layer: str, parameter: str) -> Frame:
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
-        # The file alone: by its path, names of folders such as “area=007” would be fields.
+        # As it is: of two fields of one name, `read_table` would say so in words of its own.
         with parquet.ParquetFile(path) as file:
             return ArrowFrame(file.read(), parameter)
     import geopandas
@@ -113,7 +113,7 @@ def _of_others(path: Path, layer: str, parameter: str) -> Frame:
             )
         )
     declared: dict[str, str] = {}
-    if find_spec("pyogrio"):
+    if is_there("pyogrio"):
         import pyogrio
 
         information = pyogrio.read_info(path, **asked)

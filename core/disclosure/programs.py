@@ -351,9 +351,10 @@ class _OpenSums:
             here, rows = np.isin(self._of_unknown, components), np.isin(self._of_row, components)
             part = whole.part(here, rows, chosen)
             objective = np.asarray(part.asked.sum(axis=0)).ravel()
-            tables = [_solve(part, sign * objective)[0] for sign in (1, -1)]
+            solved = [_solve(part, sign * objective)[0] for sign in (1, -1)]
+            tables = [table for table in solved if table is not None]
             mine = self._left & np.isin(like, chosen)
-            if any(table is None for table in tables):  # beyond the limit of nodes
+            if len(tables) < len(solved):  # beyond the limit of nodes
                 self._left &= ~mine
                 continue
             bounds = []

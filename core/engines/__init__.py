@@ -8,14 +8,12 @@ and none of them is imported before an engine is opened.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Callable
 
 from ..errors import InputError
-from ..installing import pip_lines, this_one
+from ..installing import is_there, pip_lines, pyarrow_needed, this_one
 from ..language import all_of, tr
 from ..progress import Progress, silent
 from .addresses import Address, read_address
@@ -35,7 +33,7 @@ ENGINES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 # What pip is asked for, by module.
 PACKAGES = {
     "ibis": "ibis-framework>=12,<13",
-    "pyarrow": "pyarrow>=14" if sys.version_info >= (3, 12) else "pyarrow>=14,<26",  # 26 needs numpy 2
+    "pyarrow": pyarrow_needed(),
     "pyarrow_hotfix": "pyarrow-hotfix>=0.6",
     "duckdb": "duckdb>=1.4,<3",
     "adbc_driver_postgresql": "adbc-driver-postgresql>=1,<2",
@@ -46,8 +44,9 @@ MEMORY = 2_000  # MB that an engine may use here, where it works on this machine
 
 
 def missing_packages(kind: str) -> list[str]:
-    """The packages that an engine needs and this Python does not have, as pip is asked for them."""
-    return list(dict.fromkeys(PACKAGES[name] for name in ENGINES[kind][2] if find_spec(name) is None))
+    """The packages that an engine needs and this Python does not have, or not such as go with its numpy, as pip is
+    asked for them."""
+    return list(dict.fromkeys(PACKAGES[name] for name in ENGINES[kind][2] if not is_there(name)))
 
 
 def open_engine(
@@ -108,8 +107,9 @@ def _check_packages(kind: str) -> None:
     if missing:
         raise InputError(
             tr(
-                "CONNECTION: records in {title} need {missing}, which this Python does not have. Copy this into a "
-                "terminal (on Windows the OSGeo4W Shell), then start again:\n{lines}",
+                "CONNECTION: records in {title} need {missing}, which this Python does not have, or not in a version "
+                "that goes with its numpy. Copy this into a terminal (on Windows the OSGeo4W Shell), then start "
+                "again:\n{lines}",
                 title=ENGINES[kind][0],
                 missing=all_of(re.split("[<>=[]", package)[0] for package in missing),
                 lines=pip_lines(missing, this_one()),

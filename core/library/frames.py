@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
-from importlib.util import find_spec
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..arrays import objects, to_list
 from ..errors import InputError, first_values
+from ..installing import is_there
 from ..language import tr
 from ..plain_text import is_missing, with_none
 from ..records.columns import Column, category_order, column_from_values, smallest_integers
@@ -193,7 +193,7 @@ class ArrowFrame(OwnFrame):
     """A table of Arrow, or of what hands its data over as Arrow does, such as polars; shapes as GeoParquet has them."""
 
     def __init__(self, table: object, what: str) -> None:
-        if not find_spec("pyarrow"):
+        if not is_there("pyarrow"):
             raise InputError(tr("{what}: pyarrow reads this frame, and is not installed.", what=what))
         import pyarrow as pa
 

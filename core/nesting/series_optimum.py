@@ -249,7 +249,7 @@ def _closed(states: _States, k: int) -> tuple[_States, np.ndarray, np.ndarray]:
     Where all that is passed holds, it may be shown; of all that pass nothing the cheapest is kept.
     """
     holds = ((states.passed == 0) | (states.passed == k)).all(axis=1)
-    open_ = states.passed.any(axis=1)
+    open_ = np.any(states.passed, axis=1)
     closing = np.flatnonzero(holds)  # those that pass nothing among them
     closing = closing[np.lexsort((states.cost[closing], states.row[closing]))]
     closing = closing[np.diff(states.row[closing], prepend=-1) != 0]

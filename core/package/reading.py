@@ -7,7 +7,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from ..arrays import objects, to_list
 from ..errors import InputError
+from ..installing import is_there
 from ..language import tr
 from ..publish.sqlite_targets import SYSTEM
 from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
@@ -164,7 +164,7 @@ def _sqlite_rows(file: Path, table: str, names: Sequence[str]) -> Iterator[list[
 
 
 def _parquet_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
-    if find_spec("pyarrow"):
+    if is_there("pyarrow"):
         from pyarrow import parquet
 
         with parquet.ParquetFile(str(file)) as opened:
@@ -173,7 +173,7 @@ def _parquet_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tup
             for batch in opened.iter_batches(ROWS_AT_ONCE, columns=list(names)):
                 yield list(zip(*(batch.column(name).to_pylist() for name in names)))
         return
-    if not find_spec("duckdb"):
+    if not is_there("duckdb"):
         raise InputError(tr("Parquet is read by pyarrow or DuckDB, and neither is installed."))
     import duckdb
 

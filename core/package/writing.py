@@ -7,7 +7,6 @@ import operator
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from importlib.util import find_spec
 from io import TextIOWrapper
 from itertools import chain, repeat
 from pathlib import Path
@@ -18,6 +17,7 @@ import shapely
 from ..arrays import to_list
 from ..drawing import multi_polygons
 from ..errors import InputError, in_quotes
+from ..installing import is_there
 from ..language import tr
 from ..publish.files import DISK
 from ..publish.folders import own_folder
@@ -56,7 +56,7 @@ def missing_of(table: DataTable) -> str:
 
 def check_format(written: str) -> None:
     """Raise InputError where nothing here writes a format."""
-    if written == PARQUET and not (find_spec("pyarrow") or find_spec("duckdb")):
+    if written == PARQUET and not (is_there("pyarrow") or is_there("duckdb")):
         raise InputError(
             tr("Parquet is written by pyarrow or DuckDB, and neither is installed: choose CSV or GeoPackage.")
         )
@@ -97,7 +97,7 @@ def write_csv(file: Path, table: DataTable) -> None:
 def write_parquet(file: Path, table: DataTable) -> None:
     """Write a table as Parquet, with shapes as GeoParquet 1.1. Raises InputError."""
     check_format(PARQUET)
-    if find_spec("pyarrow"):
+    if is_there("pyarrow"):
         _by_pyarrow(file, table)
     else:
         _by_duckdb(file, table)

@@ -16,22 +16,27 @@ UNLIMITED = 0.0
 ROUND_LIMIT = 10_000
 
 
+def check_capacity_factor(factor: float, parameter: str = "CAPACITY_FACTOR") -> None:
+    """Raises InputError, which names the parameter, for a factor that is neither 0 nor at least 1."""
+    if factor != UNLIMITED and not (math.isfinite(factor) and factor >= 1):
+        raise InputError(
+            tr(
+                "{parameter} is {factor:g}, but must be at least 1, the even share of the areas, or 0 for no limit.",
+                parameter=parameter,
+                factor=factor,
+            )
+        )
+
+
 def facility_capacity(n_destinations: int, n_facilities: int, factor: float) -> int:
     """U = ceil(ceil(n/S) f), at most n; n where the factor is 0, unlimited (Croft 2018, section 2.4).
 
     A product that is whole but for rounding counts as whole: 1.2 x 5 is 6. Raises InputError for a factor that is
     neither 0 nor at least 1: below 1 there is not room for all.
     """
+    check_capacity_factor(factor)
     if factor == UNLIMITED:
         return n_destinations
-    if not (math.isfinite(factor) and factor >= 1):
-        raise InputError(
-            tr(
-                "CAPACITY_FACTOR is {factor:g}, but must be at least 1, the even share of the areas, or 0 for "
-                "no limit.",
-                factor=factor,
-            )
-        )
     product = math.ceil(n_destinations / n_facilities) * factor
     nearest = round(product)
     whole = abs(product - nearest) <= 1e-9 * nearest

@@ -138,7 +138,7 @@ def test_what_is_missing_is_said(there, tmp_path, monkeypatch):
         there("profiledatabase", CONNECTION=str(tmp_path / "none.parquet"), PROFILE="memory:")
     with pytest.raises(QgsProcessingException, match="no field “House”; it has “home”"):
         there("profiledatabase", RECORD_REGION="House", PROFILE="memory:")
-    monkeypatch.setattr("vbas.core.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("vbas.core.engines.is_there", lambda name: False)
     with pytest.raises(
         QgsProcessingException, match=r' -m pip install .*"numpy==.*" "ibis-framework>=12,<13" "pyarrow'
     ):

@@ -277,6 +277,13 @@ def test_comparison_rates_every_configuration(run, anonymize, layers, tmp_path):
     assert text.count("<figure><svg") == 7
 
 
+@pytest.mark.parametrize("factor", ["-1", "0.5"])
+def test_a_capacity_factor_below_the_even_share_is_refused_before_the_work(run, layers, factor):
+    asked = {"AGGREGATIONS": ["basic Voronoi", "transportation-location"], "CAPACITY_FACTORS": f"2,{factor}"}
+    with pytest.raises(QgsProcessingException, match=f"^CAPACITY_FACTORS is {factor}, but must be at least 1"):
+        run("compare", **layers["areas"], **layers["records"], **asked, COMPARISON="memory:")
+
+
 @pytest.mark.parametrize("told", [["random", "balanced density"], "random,balanced density", "{},{}", ["{}", "{}"]])
 def test_several_choices_may_be_told_by_words_or_numbers(run, layers, provider, told):
     options = provider.algorithm("compare").parameterDefinition("SITE_LOCATIONS").options()

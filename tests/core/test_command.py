@@ -391,7 +391,7 @@ def test_fields_of_one_name_are_called_as_qgis_calls_them(tmp_path):
     assert [table.values(name) for name in table.names[1:]] == [["f", "m"], ["g", "n"], ["h", "o"]]
 
 
-def test_a_parquet_file_is_that_file_wherever_it_lies(tmp_path):
+def test_a_parquet_file_is_read_as_it_is_wherever_it_lies(tmp_path):
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     folder = tmp_path / "area=007"
     folder.mkdir()

@@ -9,10 +9,15 @@ import pytest
 from vbas.core.garbage import SELDOM, garbage_looked_for_seldom
 
 
+def looked_for_seldom():
+    """Python 3.14 has no third number and gives 0 for it."""
+    return gc.get_threshold()[:2] == SELDOM[:2]
+
+
 def test_it_is_as_before_afterwards_whatever_happens():
     before = gc.get_threshold()
     with pytest.raises(ValueError, match="within"), garbage_looked_for_seldom():
-        assert gc.get_threshold() == SELDOM != before
+        assert looked_for_seldom() and gc.get_threshold() != before
         raise ValueError("within")
     assert gc.get_threshold() == before
 
@@ -23,6 +28,6 @@ def test_of_several_runs_the_last_to_end_puts_it_back():
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)
-    assert gc.get_threshold() == SELDOM
+    assert looked_for_seldom()
     second.__exit__(None, None, None)
     assert gc.get_threshold() == before

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from vbas.core import installing
 from vbas.core.engines import PACKAGES
 from vbas.core.installing import (
     DEBIAN_12,
@@ -98,6 +99,19 @@ def test_the_page_on_installing_tells_the_same_lines(page):
     told = [lines for lines in fenced((ROOT / page).read_text(encoding="utf-8")) if not lines.startswith("All work")]
     by_pip = [lines_for(["scipy", "shapely"], where) for where in (WINDOWS, MACOS)]
     assert told == [*by_pip, OF_FLATPAK, *(lines_for(["scipy", "shapely"], where) for where in (DEBIAN_12, DEBIAN_13))]
+
+
+@pytest.mark.parametrize(
+    ("numpy", "pyarrow", "goes"),
+    [("1.26.4", "25.0.1", True), ("1.26.4", "26.0.1", False), ("2.2.4", "26.0.1", True), ("1.26.4", "unknown", True)],
+)
+def test_a_pyarrow_that_needs_another_numpy_is_as_none(monkeypatch, numpy, pyarrow, goes):
+    """As pip brings it beside the numpy of Ubuntu 24.04, which it does not ask for."""
+    monkeypatch.setattr(installing, "version_of", lambda name: numpy)
+    monkeypatch.setattr(installing, "find_spec", lambda name: object())
+    monkeypatch.setattr(installing.metadata, "version", lambda name: pyarrow)
+    assert installing.is_there("pyarrow") is goes and installing.is_there("duckdb")
+    assert installing.pyarrow_needed() == ("pyarrow>=14,<26" if numpy.startswith("1.") else "pyarrow>=14")
 
 
 def test_into_a_folder_nothing_is_built_and_numpy_stays():

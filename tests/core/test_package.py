@@ -188,8 +188,8 @@ def test_parquet_is_written_and_read_by_either(tmp_path, monkeypatch, missing):
 
     hashes = []
     for module in (writing, reading):
-        real = module.find_spec
-        monkeypatch.setattr(module, "find_spec", lambda name, real=real: None if name == missing else real(name))
+        real = module.is_there
+        monkeypatch.setattr(module, "is_there", lambda name, real=real: name != missing and real(name))
         package = write_folder(tmp_path, account, tables_of(account), PARQUET)
         hashes.append(package["vbas"]["content_sha256"])
         assert all(claim.holds for claim in check_folder(tmp_path).claims)
@@ -199,7 +199,7 @@ def test_parquet_is_written_and_read_by_either(tmp_path, monkeypatch, missing):
 def test_parquet_without_a_package_that_writes_it_is_refused_in_a_sentence(tmp_path, monkeypatch):
     from vbas.core.package import writing
 
-    monkeypatch.setattr(writing, "find_spec", lambda name: None)
+    monkeypatch.setattr(writing, "is_there", lambda name: False)
     account = drawn_account(np.random.default_rng(1))
     with pytest.raises(InputError, match="neither is installed: choose CSV or GeoPackage"):
         write_folder(tmp_path, account, tables_of(account), PARQUET)

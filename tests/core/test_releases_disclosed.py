@@ -55,7 +55,7 @@ def test_rows_say_who_is_counted_and_who_is_not(case):
     table = true_table(over, profile, areas)
     for row in rows_of(findings, releases):
         cells = np.unique(over.cell_of[np.isin(over.areas, row.areas)])
-        joint = [one for one in range(len(over.entries)) if has(row.values, over.values_of(one))]
+        joint = np.flatnonzero([has(row.values, over.values_of(entry)) for entry in range(len(over.entries))])
         if only_seen_values(over, table):
             assert row.low <= table[np.ix_(cells, joint)].sum() - row.less <= row.high, row
         assert not row.less or row.kind == REST

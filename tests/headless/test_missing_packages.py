@@ -100,6 +100,19 @@ def test_a_run_says_what_of_scipy_could_not_be_loaded(tmp_path):
     assert told["sitenumber"]["run"].startswith(said)
 
 
+def test_a_package_that_goes_with_no_numpy_here_is_named(tmp_path):
+    """And not this plugin, which is whole."""
+    (tmp_path / "scipy" / "sparse").mkdir(parents=True)
+    (tmp_path / "scipy" / "sparse" / "__init__.py").write_text("raise ImportError('scipy requires NumPy 9')\n")
+    (tmp_path / "records.csv").write_text("area,sex\n1,f\n1,m\n")
+    given = {"RECORDS": str(tmp_path / "records.csv"), "RECORD_REGION": "area", "QUASI_IDENTIFIERS": ["sex"]}
+    told = forms_with(tmp_path, "scipy", "__version__ = '1.10.1'\n", {**given, "GAPS_REGION": "Western Canada"})
+    assert told["sitenumber"]["run"].startswith(
+        "VBAS could not be loaded (ImportError: scipy requires NumPy 9): install the Python package scipy again, in a "
+        "version that goes with this Python, and start QGIS again."
+    )
+
+
 def forms_with(tmp_path, package, code, parameters=None):
     """What each form tells where a package is replaced by this code; run with these parameters."""
     (tmp_path / package).mkdir(exist_ok=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 
 from ...algorithms.unavailable import NEEDED, missing_packages
 from ...core.dataclass import dataclass
-from ...core.installing import Surroundings, folder_line, for_folder, lines_for, pip_lines, version_of
+from ...core.installing import Surroundings, folder_line, for_folder, is_there, lines_for, pip_lines, version_of
 from ...core.language import all_of, tr
 
 
@@ -69,7 +68,7 @@ def _of_engines() -> list[Need]:
 
 def _need(title: str, modules: Sequence[str], packages: dict[str, str]) -> Need:
     wanted = list(dict.fromkeys(modules))
-    lacking = [module for module in wanted if find_spec(module) is None]
+    lacking = [module for module in wanted if not is_there(module)]
     available = tuple(dict.fromkeys(_with_version(packages[module]) for module in wanted if module not in lacking))
     names = tuple(dict.fromkeys(_name(packages[module]) for module in lacking))
     return Need(title, available, names, tuple(dict.fromkeys(packages[module] for module in lacking)))

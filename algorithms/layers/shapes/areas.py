@@ -32,7 +32,7 @@ class AreaLayer:
     """The areas as core sees them, and what is needed to draw them again.
 
     areas : points in metres in `planar`; population as the user's field has it, ones without a field
-    shapes : (n,) shapely polygons or points in the layer's own CRS, repaired
+    shapes : (n,) shapely polygons or points in the layer's own CRS, repaired; in_plane : the same in `planar`
     square_metres : (n,) area, 0 for points
     identifiers : n values as the layer has them, for the crosswalk
     """
@@ -40,6 +40,7 @@ class AreaLayer:
     areas: Areas
     has_population: bool
     shapes: np.ndarray
+    in_plane: np.ndarray
     square_metres: np.ndarray
     identifiers: list[object]
     id_field: QgsField
@@ -51,7 +52,7 @@ class AreaLayer:
     @cached_property
     def outlines(self) -> Outlines | None:
         """The outlines of the areas; None for points, which have none."""
-        return None if self.are_points else outlines_of(self.to_planar(self.shapes, self.crs))
+        return None if self.are_points else outlines_of(self.in_plane)
 
     @cached_property
     def drawn_as(self) -> np.ndarray:
@@ -142,6 +143,7 @@ def read_areas(
         areas,
         bool(population),
         shapes,
+        measured,
         shapely.area(measured if equal_area == planar else in_crs(shapes, crs, equal_area, context)),
         read.identifiers,
         read.id_field,
