@@ -55,8 +55,15 @@ _SIMPLE = frozenset((int, float, str, bool))
 @plain_text.register(QTime)
 @plain_text.register(QDateTime)
 def _in_iso_format(value: QDate | QTime | QDateTime) -> str:
-    """Days and times as everybody reads them; Qt's own text names its version and its class."""
-    return str(value.toString(Qt.DateFormat.ISODate))
+    """Days and times as everybody reads them, with as many digits as Python writes; Qt's own text names its version and
+    its class."""
+    if isinstance(value, QDateTime) and value.timeSpec() != Qt.TimeSpec.LocalTime:
+        value = value.toUTC()
+    text = str(value.toString(Qt.DateFormat.ISODate))
+    milliseconds = value.toString(".zzz") if not isinstance(value, QDate) else ".000"
+    if milliseconds != ".000":
+        text = text.removesuffix("Z") + f"{milliseconds}000" + "Z" * text.endswith("Z")
+    return text.removesuffix("Z") + "+00:00" if text.endswith("Z") else text
 
 
 def field(name: str, kind: str) -> QgsField:

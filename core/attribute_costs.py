@@ -15,6 +15,7 @@ from .records.columns import combine_codes
 from .suppression import Terms, suppressed_by_class, suppression_percent
 
 SAID = 2  # attributes named in a sentence
+ROUNDED = 1e-9  # per cent that rounding alone makes
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,9 @@ def attribute_costs(
     return costs
 
 
-def cost_sentence(percent: float, costs: Sequence[AttributeCost]) -> str:
-    """The attributes that cost most, in a sentence; percent : suppressed with these regions and all as they are."""
+def cost_sentence(percent: float, costs: Sequence[AttributeCost], suppressed: float | None = None) -> str:
+    """The attributes that cost most, in a sentence; percent : suppressed with these regions and all as they are;
+    suppressed : by the release in truth, where that may be more, such as beside earlier releases."""
     dearest = sorted(costs, key=lambda cost: cost.without)[:SAID]
     parts = [
         tr("without “{quasi_identifier}” {without:.3g} %", quasi_identifier=cost.quasi_identifier, without=cost.without)
@@ -71,9 +73,13 @@ def cost_sentence(percent: float, costs: Sequence[AttributeCost]) -> str:
         for coarser, name in sorted(eased)[:SAID]
     ]
     if not parts:
+        parts = [tr("no quasi-identifier costs any")]
+    if suppressed is not None and suppressed > percent + ROUNDED:
         return tr(
-            "With these regions {percent:.3g} % of the records are suppressed; no quasi-identifier costs any.",
+            "Were nothing published yet, {percent:.3g} % of the records would be suppressed with these regions; "
+            "{parts}.",
             percent=percent,
+            parts=", ".join(parts),
         )
     return tr(
         "With these regions {percent:.3g} % of the records are suppressed; {parts}.",

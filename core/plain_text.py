@@ -16,6 +16,7 @@ from .language import as_data, tr
 # Control characters, marks that turn the direction of writing, halves of characters: nobody sees them.
 UNSEEN = ("Cc", "Cf", "Cs")
 _WHOLE = re.compile(r"\+?(-?)0*([0-9]+?)(\.0+)?")
+_MOMENT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[t ]([0-9]{2}:[0-9]{2})(:[0-9]{2})?(\.[0-9]+)?(z|\+00(:?00)?)?")
 
 
 @singledispatch
@@ -48,9 +49,13 @@ def visible(text: str) -> str:
 
 
 def without_writing(text: str) -> str:
-    """A value without what is only writing: letters' case, blanks around and between, zeros in front of a number."""
+    """A value without what is only writing: letters' case, blanks around and between, zeros in front of a number, and
+    of a moment the T before its hour, seconds that are 0 and how UTC is named."""
     words = " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
-    number = _WHOLE.fullmatch(words)
+    number, moment = _WHOLE.fullmatch(words), _MOMENT.fullmatch(words)
+    if moment is not None:
+        day, minute, second, fraction, zone, _ = moment.groups()
+        return f"{day} {minute}{second or ':00'}{(fraction or '').rstrip('.0')}{'+00:00' if zone else ''}"
     return words if number is None else number[1] + number[2]
 
 

@@ -27,6 +27,7 @@ from ...core.progress import Progress, silent
 from ...core.records.columns import Column, column_from_values
 from ...core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, kind_of_output
 from ..compat import geometry_kind, python_value
+from ..layers.reading.checked_source import with_all_of_one_name
 
 NEAR = ("memory", "ogr", "delimitedtext", "spatialite")
 MOST_AREAS, SAMPLE = 60_000, 200
@@ -86,6 +87,7 @@ class Offered:
             return {}
         request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setLimit(most)
         request.setSubsetOfAttributes(list(indexes.values()))
+        request = with_all_of_one_name(request, self.source.fields())
         features, values = self.source.getFeatures(request), _empty(indexes)
         while rows := [feature.attributes() for feature in islice(features, SAMPLE)]:
             for name, index in indexes.items():

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
-from itertools import islice
+from itertools import chain, count, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -16,15 +16,15 @@ import numpy as np
 from ..arrays import objects
 from ..errors import InputError
 from ..installing import is_there
-from ..language import tr
-from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name
+from ..language import plural, tr
+from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name, plain_value
 from ..progress import silent
 from ..records import sqlite_file
 from ..records.columns import Column, ColumnBuilder, column_from_values
 from ..records.csv_columns import read_plain_csv, separator_of
 from ..records.plain_files import LONGEST_ROW, scan_csv
 from ..records.sqlite_columns import read_table
-from ..records.table_file import DECLARED, TableFile
+from ..records.table_file import DECLARED, TableFile, held
 
 LAYER = "|layername="
 ROWS_AT_ONCE = 1 << 16
@@ -33,8 +33,10 @@ KINDS = {name: kind for kind, names in DECLARED.items() for name in names}
 SHOWN: Mapping[str, Callable[[object], object]] = {
     "BOOLEAN": bool,
     "DATE": lambda value: date.fromisoformat(str(value)),
-    "DATETIME": lambda value: datetime.fromisoformat(str(value).replace("Z", "+00:00")),
+    "DATETIME": lambda value: plain_value(datetime.fromisoformat(str(value).replace("Z", "+00:00"))),
 }
+DBASE = (".dbf", ".shp")
+UNDECLARED = (".geojson", ".json", ".geojsonl", ".topojson")
 HEADER, ENVELOPES = 8, (0, 32, 48, 48, 64)  # bytes of a shape in a GeoPackage before it, by what it says of its bounds
 
 
@@ -89,45 +91,82 @@ def _of_others(path: Path, layer: str, parameter: str) -> Frame:
     if path.suffix.lower() == ".parquet":
         from pyarrow import parquet
 
-        return ArrowFrame(parquet.read_table(str(path)), parameter)
+        # As it is: of two fields of one name, `read_table` would say so in words of its own.
+        with parquet.ParquetFile(path) as file:
+            return ArrowFrame(file.read(), parameter)
     import geopandas
 
     asked = {"layer": layer} if layer else {}
-    frame = geopandas.read_file(path, **asked)
+    with held(TableFile(path, "", [], [], {}), parameter) as content:
+        frame = geopandas.read_file(path, **asked)
+    if content.n_rows not in (None, len(frame)):
+        raise InputError(
+            plural(
+                "{parameter}: {n} row was read where {n_rows} are: the data are damaged, or another "
+                "program is changing them. Run again with a whole file that nothing writes to.",
+                "{parameter}: {n} rows were read where {n_rows} are: the data are damaged, or "
+                "another program is changing them. Run again with a whole file that nothing writes "
+                "to.",
+                len(frame),
+                parameter=parameter,
+                n_rows=content.n_rows,
+            )
+        )
+    declared: dict[str, str] = {}
     if is_there("pyogrio"):
         import pyogrio
 
-        declared = pyogrio.read_info(path, **asked)
-        for name, kind in zip(declared["fields"], declared["dtypes"]):
-            frame[name] = _as_declared(frame[name], str(kind), name, parameter)
-    return PandasFrame(frame, parameter)
+        information = pyogrio.read_info(path, **asked)
+        declared = dict(zip(information["fields"], map(str, information["dtypes"])))
+    return GeopandasFrame(frame, path, declared, parameter)
 
 
-def _as_declared(values: Any, kind: str, name: str, parameter: str) -> Any:
+class GeopandasFrame(PandasFrame):
+    """A table as geopandas read it: its fields are made what the file declares, and looked at, as they are asked for.
+
+    declared : the type of each field in the file, as numpy writes it
+    """
+
+    def __init__(self, frame: Any, path: Path, declared: Mapping[str, str], parameter: str) -> None:
+        super().__init__(frame, parameter)
+        self._path, self._declared = path, declared
+
+    def _series(self, name: str) -> Any:
+        if self._path.suffix.lower() in DBASE and name in self._declared:
+            with held(TableFile(self._path, "", self.names, [name], {}), self.what):
+                pass  # numbers that GDAL rounds, or takes for 0, are refused
+        return _as_declared(super()._series(name), self._declared.get(name, ""), name, self._path, self.what)
+
+
+def _as_declared(values: Any, kind: str, name: str, path: Path, parameter: str) -> Any:
     """A field with the values that its file has: where one is missing, pandas takes whole numbers and booleans for
     real numbers, and dates for times.
 
-    values : series of pandas; kind : the type of the field in the file, as numpy writes it. Raises InputError for whole
-    numbers that no real number holds.
+    values : series of pandas; kind : the type of the field in the file, as numpy writes it, empty where that is not
+    known. Raises InputError for whole numbers that no real number holds.
     """
     if kind == "datetime64[D]" and hasattr(values, "dt"):
         return values.dt.date.astype(object).where(values.notna(), None)
-    if values.dtype.kind != "f" or "float" in kind:
+    if values.dtype.kind != "f" or not kind:
         return values
     if kind == "bool":
         return values.astype("boolean")
+    # GeoJSON declares nothing: where one number is large enough, GDAL takes whole ones for real ones.
+    as_it_is = "float" in kind
+    if as_it_is and (path.suffix.lower() not in UNDECLARED or (values.dropna() % 1 != 0).any()):
+        return values
     largest = values.abs().max()
     if largest >= 2**53:
         raise InputError(
             tr(
-                "{parameter}: field “{name}” has missing values beside whole numbers of {n} digits, of which the last "
-                "ones are lost where this format is read: save the table as a GeoPackage or CSV file.",
+                "{parameter}: field “{name}” has whole numbers of {n} digits, of which the last ones are lost where "
+                "this format is read: save the table as a GeoPackage or CSV file.",
                 parameter=parameter,
                 name=name,
                 n=len(str(int(largest))),
             )
         )
-    return values.astype("Int64")
+    return values if as_it_is else values.astype("Int64")
 
 
 class GeoPackageFrame(OwnFrame):
@@ -222,7 +261,11 @@ class CsvFrame(OwnFrame):
     def __init__(self, path: Path, parameter: str) -> None:
         self._path, self._parameter = path, parameter
         self._n_rows = max(scan_csv(path, parameter).n_rows - 1, 0)
-        self.names = next(self._rows(), [])
+        self.names = []
+        for name in next(self._rows(), []):
+            # Of two fields of one name QGIS calls the second otherwise, as DuckDB does.
+            names = chain([name], (f"{name}_{number}" for number in count(1)))
+            self.names.append(next(free for free in names if free not in self.names))
 
     def column(self, name: str) -> Column:
         """A field as codes and categories."""

@@ -159,10 +159,10 @@ def with_costs(
 ) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
     say_who_is_lost(log, account.areas, account.plan.by_value, account.measures)
-    if account.nested:
+    if account.nested or account.changed is not None:  # who waits in an update waits by no quasi-identifier of its plan
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
-    costs = costs_of(account.plan, hierarchies, terms)
+    costs = (*costs_of(account.plan, hierarchies, terms), account.measures.suppression_percent)
     return replace(remarks, costs=costs), next_step(*costs) or finer_regions(account)
 
 
@@ -255,10 +255,11 @@ def costs_of(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> 
     return suppression_percent(profile, suppressed, terms), attribute_costs(profile, plan.crosswalk, terms, hierarchies)
 
 
-def next_step(percent: float, costs: Sequence[AttributeCost]) -> str:
-    """What to do about suppression, empty where there is none."""
+def next_step(percent: float, costs: Sequence[AttributeCost], suppressed: float) -> str:
+    """What to do about suppression, empty where there is none; suppressed : as `cost_sentence` takes it."""
     cheaper = any(cost.without < percent for cost in costs)
-    return " ".join([cost_sentence(percent, costs), *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""
+    said = cost_sentence(percent, costs, suppressed)
+    return " ".join([said, *([TO_LOSE_LESS] if cheaper else [])]) if percent else ""
 
 
 def finer_regions(account: Account) -> str:

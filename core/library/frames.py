@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime, timezone
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,7 +14,7 @@ from ..arrays import objects, to_list
 from ..errors import InputError, first_values
 from ..installing import is_there
 from ..language import tr
-from ..plain_text import is_missing
+from ..plain_text import is_missing, with_none
 from ..records.columns import Column, category_order, column_from_values, smallest_integers
 
 PLAIN = (str, int, float, bool)
@@ -88,6 +89,8 @@ class OwnFrame:
     def _of_single_values(self, name: str) -> Column:
         try:
             column = self.column(name)
+            if any(isinstance(value, bytes) for value in column.categories):
+                raise TypeError
         except (TypeError, NotImplementedError):  # what Python and Arrow cannot tell apart
             raise InputError(
                 tr(
@@ -158,7 +161,7 @@ class PandasFrame(OwnFrame):
         if isinstance(series.dtype, pd.CategoricalDtype):
             return column_of_codes(series.cat.codes.to_numpy(), series.cat.categories.tolist())
         if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in ("string", "empty"):
-            return column_from_values(series)  # of several types, which equal values would hide
+            return _of_objects(series)  # of several types, which equal values would hide
         codes, uniques = pd.factorize(series, use_na_sentinel=True)
         return column_of_codes(codes, uniques.tolist())
 
@@ -175,7 +178,7 @@ class PandasFrame(OwnFrame):
             dtype = self._series(name).dtype if name in kept else None
             # Of categories that are no plain values, such as bands, the text was read.
             own = dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else []
-            of_text = {_plain(value): value for value in own}
+            of_text = {plain_value(value): value for value in own}
             values = pd.Series([of_text.get(value, value) for value in to_list(column.categories)], dtype=object)
             with suppress(TypeError, ValueError):  # coarser values of a number are text
                 values = values.infer_objects() if dtype is None else values.astype(dtype)
@@ -205,10 +208,7 @@ class ArrowFrame(OwnFrame):
 
             self._table = from_dataframe(table)
         self.names = list(self._table.column_names)
-        metadata = json.loads((self._table.schema.metadata or {}).get(b"geo", b"{}"))
-        self.geometry = str(metadata.get("primary_column", ""))
-        # Where GeoParquet says nothing the coordinates are longitudes and latitudes.
-        self.crs = metadata["columns"][self.geometry].get("crs", "OGC:CRS84") if self.geometry else None
+        self.geometry, self.crs = _shapes_of((self._table.schema.metadata or {}).get(b"geo", b"{}"), what)
         twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
         if twice:
             raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
@@ -220,12 +220,14 @@ class ArrowFrame(OwnFrame):
         values = self._table.column(name)
         if "view" in str(values.type):  # as polars has text, which Arrow computes little with
             values = values.cast(pa.large_string())
+        if pa.types.is_float16(values.type):  # of which Arrow finds no different values
+            values = values.cast(pa.float64())
         values = values.combine_chunks()
         if isinstance(values, pa.ChunkedArray):  # of no chunk at all
             values = pa.array([], values.type)
         if not pa.types.is_dictionary(values.type):
             values = values.dictionary_encode()
-        return column_of_codes(_codes_of(values), values.dictionary.to_pylist())
+        return column_of_codes(_codes_of(values), _listed(values.dictionary))
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field."""
@@ -286,7 +288,7 @@ class ArrayFrame(OwnFrame):
         if kind and kind in "iufbU":
             uniques, codes = np.unique(values, return_inverse=True)
             return column_of_codes(codes.reshape(-1), uniques.tolist())
-        return column_from_values(values)
+        return _of_objects(values)
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field."""
@@ -296,6 +298,22 @@ class ArrayFrame(OwnFrame):
 def _codes_of(values: Any) -> np.ndarray:
     """The codes of a dictionary of Arrow, -1 where a value is missing."""
     return np.asarray(values.indices.fill_null(-1).to_numpy(zero_copy_only=False))
+
+
+def _listed(values: Any) -> list[object]:
+    """The values of an array of Arrow; moments of more digits than Python has as text, as pandas writes them."""
+    import pyarrow as pa
+
+    kind = values.type
+    if not pa.types.is_timestamp(kind) or kind.unit != "ns":
+        return values.to_pylist()
+    try:
+        return values.cast(pa.timestamp("us", kind.tz)).to_pylist()
+    except pa.ArrowInvalid:
+        texts = values.cast(pa.timestamp("ns")).cast(pa.string()).to_pylist()
+    zone = "+00:00" if kind.tz else ""
+    # Three digits or six at the end that are 0 are not written.
+    return [text and text.removesuffix("000").removesuffix(".000000") + zone for text in texts]
 
 
 def free_name(names: Sequence[str]) -> str:
@@ -314,7 +332,8 @@ def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     used = np.zeros(len(values) + 1, bool)
     used[codes] = True  # the last is for codes of -1
     plain = [
-        None if not there or is_missing(value) else _plain(value) for there, value in zip(used[:-1].tolist(), values)
+        None if not there or is_missing(value) else plain_value(value)
+        for there, value in zip(used[:-1].tolist(), values)
     ]
     in_use = {(type(value), value): value for there, value in zip(used.tolist(), [*plain, None]) if there}
     ordered = sorted(in_use.values(), key=category_order)
@@ -324,13 +343,49 @@ def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     return Column(smallest_integers(at, max(len(ordered), 1))[codes], categories)
 
 
-def _plain(value: Any) -> object:
-    """A value as the toolbox reads it: Python's own, and what has no such type as text."""
+def _shapes_of(geo: bytes, what: str) -> tuple[str, object]:
+    """The field of the shapes by what GeoParquet says, empty where it says none, and their reference system.
+
+    what : the table's name in messages. Raises InputError.
+    """
+    try:
+        described = json.loads(geo)
+        name = str(described.get("primary_column", ""))
+        # Where GeoParquet says nothing the coordinates are longitudes and latitudes.
+        return name, described["columns"][name].get("crs", "OGC:CRS84") if name else None
+    except (ValueError, AttributeError, KeyError, TypeError):
+        raise InputError(
+            tr(
+                "{what}: what its GeoParquet metadata say of shapes is damaged: write it anew, or give a GeoPackage.",
+                what=what,
+            )
+        ) from None
+
+
+def _of_objects(values: Any) -> Column:
+    """A column of values of any types. Raises TypeError for arrays, which are no single values."""
+    listed = list(values)
+    if any(issubclass(kind, np.ndarray) for kind in set(map(type, listed))):
+        raise TypeError
+    return column_from_values([value if type(value) in PLAIN else plain_value(value) for value in with_none(listed)])
+
+
+def plain_value(value: Any) -> object:
+    """A value as the toolbox reads it: Python's own, and what has no such type as text.
+
+    A moment with a time zone is in UTC, as engines have it, and one that Python's would cut is text to its last digit.
+    """
     if isinstance(value, PLAIN) and type(value) in PLAIN:
         return value
     if isinstance(value, np.generic):
         return value.item()
+    if getattr(value, "nanosecond", 0):
+        return str(value)
     if hasattr(value, "to_pydatetime"):
-        return value.to_pydatetime(warn=False)
+        value = value.to_pydatetime(warn=False)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        with suppress(OverflowError):  # of the first and the last day that Python has
+            value = value.astimezone(timezone.utc)
+        return value
     kind = type(value).__module__.partition(".")[0]
     return str(value) if kind == "pandas" else value

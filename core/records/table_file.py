@@ -19,6 +19,7 @@ from .plain_files import check_shp, count_dbf, csv_rows, scan_csv
 from .sqlite_columns import read_table
 
 _SIDE_FILES = (".shp", ".shx", ".dbf", ".cpg", ".csvt")
+_MAPINFO = b"!table"  # the first line of a table of MapInfo
 State = list["tuple[int, int, int] | None"]
 # The declarations that GeoPackages have for values that need no conversion.
 DECLARED = {
@@ -54,8 +55,12 @@ class Held:
 
 
 def is_csv(path: Path) -> bool:
-    """Whether a file is one of plain rows, by its ending."""
-    return path.suffix.lower() in (".csv", ".tsv", ".tab", ".psv")
+    """Whether a file is one of plain rows, by its ending; MapInfo's tables end as some of them do."""
+    ending = path.suffix.lower()
+    if ending == ".tab":
+        with path.open("rb") as file:
+            return file.read(len(_MAPINFO)).lower() != _MAPINFO
+    return ending in (".csv", ".tsv", ".psv")
 
 
 def read_as_declared(file: TableFile, parameter: str, progress: Callable[[float], None]) -> dict[str, Column] | None:

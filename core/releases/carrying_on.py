@@ -11,6 +11,7 @@ from ..areas import Areas
 from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.row_values import names_beside
+from ..disclosure.values import as_text
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
@@ -24,6 +25,7 @@ from ..source import RecordSource, Source
 from .comparable import related
 from .earlier import Earlier
 from .keeping import Places
+from .naming import with_values
 from .update_refused import (
     check_empty_values,
     check_updated_releases,
@@ -40,6 +42,7 @@ from .updating import (
     updated,
 )
 from .valued import Wanted
+from .writing import written_otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +105,7 @@ def carried_on(
     now = under_levels(profile, levels, areas, {name: column.level for name, column in table.coarsened.items()})
     same = related(earlier.releases, now, table, earlier.aliases, earlier.tables, earlier.rules)
     positions = check_update(same.earlier, now, update)
-    others = [same.earlier[at] for at in positions]
+    others = [_as_written_in(profile, same.earlier[at]) for at in positions]
     ks = [release.k for release in others]
     wanted = replace(wanted, k=max(wanted.k, *ks))
     check_updated_releases(others, names_beside(table))
@@ -121,3 +124,12 @@ def carried_on(
     asked = replace(asked, rows_identical=wanted.k if wanted.identical_rows else 1)
     plan = holding(plan, asked)
     return CarriedOn(split_source, profile, asked, plan, own, places, positions, others[-1], min(ks), n_rare)
+
+
+def _as_written_in(profile: Profile, release: Published) -> Published:
+    """A release with the values of its quasi-identifiers written as those of now, where they are the same but for that:
+    what the classes of now showed would not be found else."""
+    for name, categories in zip(profile.quasi_identifiers, profile.categories):
+        own = release.categories[release.quasi_identifiers.index(name)].tolist()
+        release = with_values(release, name, written_otherwise(own, as_text(categories.tolist())))
+    return release

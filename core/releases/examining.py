@@ -126,8 +126,10 @@ class Examiner:
         joint : the joint classes to look at, all where None; programs : as `find_disclosed` takes it
         """
         k = new.k if self._k is None else self._k
-        is_update = bool(self._updated)
-        pairs = [(i, self._comparing.compare(old, new, k, each=is_update)) for i, old in enumerate(self._earlier)]
+        pairs = [
+            (i, self._comparing.compare(old, new, k, each=bool(self._updated) or old.updates is not None))
+            for i, old in enumerate(self._earlier)
+        ]
         compared = [(i, both) for i, both in pairs if both is not None]
         changes = [
             (i, part)

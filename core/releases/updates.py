@@ -135,7 +135,8 @@ class Comparing:
         in_old, in_new = _in_both(before, after)
         people = np.abs(after.records[in_new] - before.records[in_old])
         changed = people > 0
-        few = np.zeros(len(people), bool)
+        # Who looks at numbers alone sees a change of a few, whatever values tell of how many came and left.
+        few = changed & (people < k)
         one_value: list[tuple[np.ndarray, np.ndarray]] = []
         differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]] = []
         names = before.fields.keys() & after.fields.keys()

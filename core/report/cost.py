@@ -221,13 +221,14 @@ def convergence_section(convergences: Sequence[Convergence]) -> Section:
     return Section(tr("Did the computation converge? (appendix)"), (), pictures=pictures)
 
 
-def costs_section(percent: float, costs: Sequence[AttributeCost]) -> Section:
-    """Suppression with the same regions, without each attribute and with it coarser; percent : with all as they are."""
+def costs_section(percent: float, costs: Sequence[AttributeCost], suppressed: float | None = None) -> Section:
+    """Suppression with the same regions, without each attribute and with it coarser; percent : with all as they are;
+    suppressed : as `cost_sentence` takes it."""
     ordered = sorted(costs, key=lambda cost: cost.without)
     rows: list[tuple[object, ...]] = [(cost.quasi_identifier, cost.without) for cost in ordered]
     header: tuple[str, ...] = (tr("Quasi-identifier"), tr("Suppressed without it, %"))
     texts = [
-        cost_sentence(percent, costs),
+        cost_sentence(percent, costs, suppressed),
         tr("Figures for the same regions; with fewer attributes you could also have smaller regions."),
     ]
     if any(cost.coarser is not None for cost in costs):

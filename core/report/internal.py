@@ -42,7 +42,7 @@ class Remarks:
 
     notes: Sequence[str] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
-    costs: tuple[float, Sequence[AttributeCost]] | None = None
+    costs: tuple[float, Sequence[AttributeCost], float] | None = None
     convergence: Sequence[Convergence] = ()
     single: tuple[str, Measures] | None = None
 

@@ -13,12 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from osgeo import gdal, ogr
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProject, QgsVectorFileWriter, QgsVectorLayer
+from qgis.PyQt.QtCore import QDate, QDateTime, Qt, QTime
 
 from vbas.algorithms.layers.inputs import Inputs
 from vbas.algorithms.layers.reading.checked_source import checked_source
 from vbas.algorithms.layers.reading.records import _read_features, _read_file, read_columns
 from vbas.algorithms.layers.reading.unreadable import errors_of_readers
 from vbas.core.errors import InputError
+from vbas.core.plain_text import plain_text
 from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.csv_columns import separator_of
 from vbas.core.records.plain_files import count_dbf, scan_csv
@@ -92,6 +94,34 @@ def test_all_readers_give_the_very_same_values(provider, tmp_path, driver):
             if (end, name) != ("dbf", "id"):  # QGIS takes whole numbers of 19 places for real ones
                 assert [type(value) for value in values] == [type(value) for value in wanted]
         assert fast[name].codes.tolist() == slow[name].codes.tolist()
+
+
+@pytest.mark.parametrize("name", ["sex", "sex_1", "sex_1_1"])
+def test_values_of_fields_that_have_one_name_in_a_csv_file(provider, tmp_path, name):
+    """QGIS shows nothing of such a field where another one of its name is not asked for."""
+    path = tmp_path / "records.csv"
+    path.write_text("home,sex,sex,sex_1\n1,f,g,h\n2,m,n,o\n")
+    column = read_columns(source_of(provider, path), [name], Feedback())[name]
+    given = {"sex": ["f", "m"], "sex_1": ["g", "n"], "sex_1_1": ["h", "o"]}
+    assert column.categories[column.codes].tolist() == given[name]
+
+
+def test_tables_of_mapinfo_are_no_csv_files(provider, tmp_path):
+    path = write(tmp_path / "records.tab", [(row[0], row[1] or "") for row in ROWS] * 5, "MapInfo File", FIELDS[:2])
+    columns = read_columns(source_of(provider, path), ["home", "sex"], Feedback())
+    assert len(columns["home"]) == len(columns["sex"]) == 25
+
+
+def test_moments_have_the_digits_that_python_writes(provider, tmp_path):
+    moments = ["2021/02/03 10:00:00.5", "2021/02/03 10:00:00"]
+    path = write(tmp_path / "records.gpkg", [("1", moment) for moment in moments], fields=(FIELDS[0], ("seen", 11)))
+    column = read_columns(source_of(provider, path), ["seen"], Feedback())["seen"]
+    texts = [plain_text(column.categories[code]) for code in column.codes]
+    assert texts == ["2021-02-03T10:00:00.500000", "2021-02-03T10:00:00"]
+    in_zone = QDateTime(QDate(2021, 7, 1), QTime(0, 30, 0, 7), Qt.TimeSpec.OffsetFromUTC, 7200)
+    assert plain_text(in_zone) == "2021-06-30T22:30:00.007000+00:00"
+    assert plain_text(QTime(1, 2, 3)) == "01:02:03" and plain_text(QTime(1, 2, 3, 40)) == "01:02:03.040000"
+    assert plain_text(QDate(2021, 7, 1)) == "2021-07-01"
 
 
 def test_numbers_of_a_dbf_that_would_be_rounded_are_refused(provider, tmp_path):

@@ -58,6 +58,8 @@ def test_a_register_stops_repairs_and_holds_only_what_was_published(anonymize, r
     assert (tmp_path / "register.gpkg").read_bytes() == before and not out.exists()
     done = anonymize(N_SITES=10, REGISTER=register, REGISTER_ACTION="repair")
     assert any(line.startswith("To prevent that, ") for line in done.log)
+    of_regions = [line for line in done.log if " of the records " in line and "with these regions" in line.lower()]
+    assert [line.startswith("Were nothing published yet, ") for line in of_regions] == [True]
     _, n, least = tables_of(register)
     assert n == 3 and least >= 5
     outcome = run("checkreleases", REGISTER=register, PINNED="memory:")

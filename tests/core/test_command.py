@@ -358,5 +358,55 @@ def test_numbers_that_would_lose_their_last_digits_are_refused(tmp_path):
     geopandas = pytest.importorskip("geopandas")
     codes = pd.array([9007199254740993, None], dtype="Int64")
     geopandas.GeoDataFrame({"code": codes}, geometry=shapely.points([[0, 0]] * 2)).to_file(tmp_path / "t.geojson")
-    with pytest.raises(InputError, match="“code” has missing values beside whole numbers of 16 digits"):
-        table_of_source("t.geojson", tmp_path, "RECORDS")
+    with pytest.raises(InputError, match="“code” has whole numbers of 16 digits"):
+        table_of_source("t.geojson", tmp_path, "RECORDS").columns(["code"])
+
+
+@pytest.mark.parametrize(("ending", "says"), [("geojson", "of 19 digits"), ("shp", "are rounded when they are read")])
+def test_numbers_that_gdal_takes_for_real_ones_are_refused_where_they_are_read(tmp_path, ending, says):
+    geopandas = pytest.importorskip("geopandas")
+    given = {"code": [9007199254740993, -4611686018427387904], "sex": ["f", "m"], "share": [0.5, 2.5]}
+    frame = geopandas.GeoDataFrame(given, geometry=shapely.points([[0, 0]] * 2), crs=32633)
+    frame.to_file(tmp_path / f"t.{ending}")
+    table = table_of_source(f"t.{ending}", tmp_path, "RECORDS")
+    assert table.values("sex") == ["f", "m"] and table.values("share") == [0.5, 2.5]
+    with pytest.raises(InputError, match=says):
+        table.columns(["code"])
+
+
+def test_a_table_that_is_cut_short_is_refused(tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    frame = geopandas.GeoDataFrame({"sex": ["f", "m"] * 50}, geometry=shapely.points([[0, 0]] * 100), crs=32633)
+    frame.to_file(tmp_path / "t.shp")
+    whole = (tmp_path / "t.dbf").read_bytes()
+    (tmp_path / "t.dbf").write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(InputError, match=r"t\.dbf is cut short"):
+        table_of_source("t.shp", tmp_path, "RECORDS")
+
+
+def test_fields_of_one_name_are_called_as_qgis_calls_them(tmp_path):
+    (tmp_path / "table.csv").write_text("area,sex,sex,sex_1\n1,f,g,h\n2,m,n,o\n")
+    table = table_of_source("table.csv", tmp_path, "RECORDS")
+    assert table.names == ["area", "sex", "sex_1", "sex_1_1"]
+    assert [table.values(name) for name in table.names[1:]] == [["f", "m"], ["g", "n"], ["h", "o"]]
+
+
+def test_a_parquet_file_is_read_as_it_is_wherever_it_lies(tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    folder = tmp_path / "area=007"
+    folder.mkdir()
+    sexes = arrow.array(["f", "m"])
+    parquet.write_table(arrow.table({"sex": sexes}), folder / "one.parquet")
+    assert table_of_source("area=007/one.parquet", tmp_path, "RECORDS").names == ["sex"]
+    parquet.write_table(arrow.Table.from_arrays([sexes, sexes], names=["sex", "sex"]), folder / "two.parquet")
+    with pytest.raises(InputError, match="RECORDS has two fields “sex”: rename one of them"):
+        table_of_source("area=007/two.parquet", tmp_path, "RECORDS")
+
+
+@pytest.mark.parametrize("geo", [b"{", b"[]", b'{"primary_column": "geometry"}'])
+def test_what_geoparquet_says_of_shapes_may_be_damaged(tmp_path, geo):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = arrow.table({"area": ["1"]}).replace_schema_metadata({b"geo": geo})
+    parquet.write_table(table, tmp_path / "areas.parquet")
+    with pytest.raises(InputError, match="GeoParquet metadata say of shapes is damaged"):
+        table_of_source("areas.parquet", tmp_path, "REGIONS")

@@ -112,7 +112,8 @@ def compared_plainly(before, after, fields, each):
     """Of each place that both show: by how many people it changed at least, what changed, and what is told."""
     for key in before.keys() & after.keys():
         then, now = before[key], after[key]
-        people, differences, alone, few = abs(int(now.sum() - then.sum())), [], [], False
+        people, differences, alone = abs(int(now.sum() - then.sum())), [], []
+        few = 0 < people < K
         for said, by in (("ill", (now - then).sum(axis=1)), ("ill + job", (now - then).reshape(-1))):
             if said not in fields:
                 continue

@@ -20,6 +20,7 @@ from vbas.core.engines import open_engine
 from vbas.core.engines.engine import EngineError
 from vbas.core.engines.profiling import count_in_place, counted_cells, match_in_place
 from vbas.core.errors import InputError
+from vbas.core.library.frames import frame_of
 from vbas.core.plan import suppress
 from vbas.core.records.fields import RecordFields
 
@@ -289,6 +290,22 @@ def test_moments_are_written_alike_whatever_zone_a_machine_is_in(tmp_path):
     environment = {**os.environ, "TZ": "America/Winnipeg"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout.split() == ["2024-03-10", "23:30:00+00:00"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("nanoseconds", "shown"), [(1000, "2020-01-01 00:00:00.000001"), (1, "2020-01-01 00:00:00.000000001")]
+)
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_moments_of_pandas_are_those_that_the_library_reads(nanoseconds, shown, zone, tmp_path):
+    """pandas declares nanoseconds, whether there are any or not."""
+    moments = pa.array([1_577_836_800_000_000_000 + nanoseconds, None] * 30, pa.timestamp("ns", zone))
+    table = pa.table({"area": ROWS["area"], "at": moments})
+    pq.write_table(table, tmp_path / "people.parquet")
+    with open_engine(str(tmp_path / "people.parquet")) as engine:
+        in_place = count_in_place(engine, RecordFields("area", ("at",)))
+    column = frame_of(table, "RECORDS").column("at")
+    assert nanoseconds == 1 or type(in_place.categories[0][0]) is type(column.categories[0]) is datetime
+    assert str(in_place.categories[0][0]) == str(column.categories[0]) == shown + "+00:00" * (zone == "UTC")
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

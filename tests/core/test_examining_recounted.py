@@ -74,7 +74,7 @@ def test_what_is_of_the_same_people_is_looked_at_together_and_again_without_what
     for answers, outdated, updated, first, second in product(
         product(kinds, repeat=2), ({*()}, {0}, {0, 1}), ({*()}, {1}), found, found
     ):
-        work = examiner(monkeypatch, {}, {0, 1}, releases()[:2], k=k, homogeneous=homogeneous)
+        work = examiner(monkeypatch, {}, {0, 1}, releases((None, 0, None))[:2], k=k, homogeneous=homogeneous)
         work._updated, work._outdated = updated, outdated
         comparing = work._comparing = Comparing({(i, "new"): of for i, of in enumerate(answers)})
         looks: list[tuple[Any, ...]] = []
@@ -85,7 +85,7 @@ def test_what_is_of_the_same_people_is_looked_at_together_and_again_without_what
 
         monkeypatch.setattr(work, "_together", together)
         findings = work.examine(new, "joint", False, "progress")
-        assert comparing.asked == [(k or 6, bool(updated))] * 2
+        assert comparing.asked == [(k or 6, bool(updated)), (k or 6, True)]
         own = [(i, of) for i, of in enumerate(answers) if of is not NOTHING]
         changes = [(i, of.few) for i, of in own if of.few]
         changes += [(i, of.homogeneous) for i, of in own if of.homogeneous and homogeneous]

@@ -11,6 +11,7 @@ import warnings
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -385,3 +386,48 @@ def test_published_counts_of_other_areas_are_said_to_be_passed_over():
     given = {"published_counts": counts, "published_area": "area", "published_number": "n"}
     with pytest.warns(UserWarning, match="1 row of PUBLISHED_COUNTS is of no area there is .“b1”."):
         release_of(records, quasi_identifiers="sex", **given)
+
+
+VIENNA = ZoneInfo("Europe/Vienna")
+# An hour that comes twice: the same time of the clock, an hour apart.
+AUTUMN = [datetime.datetime(2020, 10, 25, 2, 30, tzinfo=VIENNA, fold=fold) for fold in (0, 1)]
+
+
+@pytest.mark.parametrize("kind", ["lists", "pandas", "objects", "Arrow", "Arrow in nanoseconds"])
+def test_moments_with_a_time_zone_are_in_utc_in_every_frame(kind):
+    table: object = {"at": AUTUMN}
+    if kind == "pandas":
+        table = pd.DataFrame({"at": pd.to_datetime(["2020-10-25T00:30Z", "2020-10-25T01:30Z"]).tz_convert(VIENNA)})
+    elif kind == "objects":
+        table = pd.DataFrame({"at": pd.Series(AUTUMN, dtype=object)})
+    elif kind.startswith("Arrow"):
+        arrow = pytest.importorskip("pyarrow")
+        unit = arrow.timestamp("ns" if kind.endswith("nanoseconds") else "us", "Europe/Vienna")
+        table = arrow.table({"at": arrow.array([moment.astimezone(datetime.timezone.utc) for moment in AUTUMN], unit)})
+    values = frame_of(table, "RECORDS").values("at")
+    assert [str(value) for value in values] == ["2020-10-25 00:30:00+00:00", "2020-10-25 01:30:00+00:00"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "objects", "Arrow"])
+def test_moments_keep_their_last_digit(kind):
+    texts = [f"2020-01-01 00:00:0{end}" for end in ("0.000000001", "0.000000002", "1.000500", "2")]
+    moments = pd.Series(pd.to_datetime(texts, format="ISO8601"))
+    table: object = pd.DataFrame({"at": moments if kind == "pandas" else moments.astype(object)})
+    if kind == "Arrow":
+        table = pytest.importorskip("pyarrow").table({"at": moments})
+    assert list(map(str, frame_of(table, "RECORDS").values("at"))) == texts
+
+
+@pytest.mark.parametrize("value", [b"ab", np.array([1, 2]), bytearray(b"ab")])
+@pytest.mark.parametrize("kind", [dict, partial(pd.DataFrame, dtype=object)])
+def test_bytes_and_arrays_are_no_values(kind, value):
+    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps or bytes"):
+        release_of(kind({**people(), "sex": [value] * 2500}))
+
+
+def test_bytes_and_short_numbers_of_arrow():
+    arrow = pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps or bytes"):
+        release_of(arrow.table({**people(), "sex": [b"f"] * 2500}))
+    short = arrow.table({"share": arrow.array(np.array([0.5, 1, 0.5], np.float16))})
+    assert frame_of(short, "RECORDS").values("share") == [0.5, 1.0, 0.5]

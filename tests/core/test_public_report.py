@@ -93,7 +93,7 @@ def both_pages(rows, nested=False, counted=False):
     shapes = [SQUARES, np.array([shapely.union_all(SQUARES[REGIONS.region_of == r]) for r in range(4)])]
     map_data = MapData(SQUARES, shapes if nested else shapes[1:])
     published = PublicReport(release, 2, levels, K, public, map_data, False, [("k", K)], "1", "today")
-    remarks = Remarks(costs=(0.0, [AttributeCost("sex", 0.0)]))
+    remarks = Remarks(costs=(0.0, [AttributeCost("sex", 0.0)], 0.0))
     return release_report(published), "" if nested else internal_report(account, map_data, Provenance(), remarks)
 
 

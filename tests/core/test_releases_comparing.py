@@ -101,7 +101,7 @@ def one_by_one(old, new, k):
         )
         told = tuple((field, value, d) for field, found in by.items() for value, d in found.items())
         row = key, n, m, people, told
-        if 1 <= people < k:
+        if 1 <= people < k or 1 <= abs(m - n) < k:
             few.append(row)
         elif people and any([abs(d) for d in found.values()] == [people] for found in by.values()):
             homogeneous.append(row)

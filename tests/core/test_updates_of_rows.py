@@ -181,6 +181,22 @@ def test_few_who_left_are_seen_beside_many_who_came():
         assert not examine_all([first, second]).n_counts
         assert examine_all([first, replace(second, updates=(0, "updated"))]).n_counts == 1
         assert examine(second, [first], updated=[0]).n_counts == 1 and not examine(second, [first]).n_counts
+        # Nor does what is released beside an update, as it shows when all are held against each other.
+        assert examine(second, [replace(first, updates=(0, "updated"))]).n_counts == 1
+
+
+def test_what_values_tell_hides_no_change_of_a_few():
+    """k = 3: a class of 9 has 10 now; 4 with a cold came, and 3 with flu left."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    before: list[Person] = [(a, 0, i % 2, 0) for a in range(2) for i in range(9)]
+    after = [*before[6:], *[before[i] for i in (1, 3, 5)], *[(0, 0, 1, 0)] * 4]
+    for kept, sensitive in (("", ()), ("ill", ("ill",)), ("ill job", ("ill",))):
+        first, second = (
+            published_of(anonymise(areas, town_of(month, areas, sensitive, kept), levels, Ask(3, earlier=Earlier([]))))
+            for month in (before, after)
+        )
+        assert examine(second, [first]).n_counts == 1 == examine_all([first, second]).n_counts
 
 
 def test_who_can_be_followed_from_month_to_month_is_counted():

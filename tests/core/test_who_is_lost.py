@@ -117,6 +117,11 @@ def test_the_sentence_names_the_dearest_attributes_first():
         "“income” one level coarser 5.5 %."
     )
     assert "no quasi-identifier costs any" in cost_sentence(3.0, [AttributeCost("sex", 3.0)])
+    assert cost_sentence(12.9, costs, 12.9) == cost_sentence(12.9, costs)
+    assert cost_sentence(3.0, [AttributeCost("sex", 3.0)], 71.0) == (
+        "Were nothing published yet, 3 % of the records would be suppressed with these regions; no quasi-identifier "
+        "costs any."
+    )
 
 
 @settings(max_examples=40, deadline=None)

@@ -32,6 +32,7 @@ from .unreadable import errors_of_readers, refuse_undecoded, refuse_undecoded_na
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
 _AT_ONCE = 200
+_NUMBERED = re.compile(r"(.*)_[0-9]+", re.DOTALL)
 
 
 class CheckedSource:
@@ -97,7 +98,7 @@ class CheckedSource:
         names = [fields[i].name() for i in self._wanted(request)]
         refuse_unreadable(self.name, fields, names)
         # The reader opens the files before they are held: closing a file gives up the locks on it.
-        features = self._source.getFeatures(_with_all_of_one_name(request, fields), flags)
+        features = self._source.getFeatures(with_all_of_one_name(request, fields), flags)
         done = 0
         with ExitStack() as stack:
             n_rows = None
@@ -153,12 +154,15 @@ class CheckedSource:
         return n_rows
 
 
-def _with_all_of_one_name(request: QgsFeatureRequest, fields: QgsFields) -> QgsFeatureRequest:
-    """The request; for all fields where two have names that differ in case only.
+def with_all_of_one_name(request: QgsFeatureRequest, fields: QgsFields) -> QgsFeatureRequest:
+    """The request; for all fields where two have names that differ in case only, or one name in the file.
 
-    GDAL would leave out both where one is not asked for, and QGIS show no values.
+    GDAL would leave out both where one is not asked for, and QGIS show no values. Of two fields of one name, as a CSV
+    file may have them, QGIS shows the second with a number behind it.
     """
-    if len({name.lower() for name in fields.names()}) == len(fields):
+    names = {name.lower() for name in fields.names()}
+    numbered = (_NUMBERED.fullmatch(name) for name in names)
+    if len(names) == len(fields) and not any(match is not None and match[1] in names for match in numbered):
         return request
     whole = QgsFeatureRequest(request)
     return whole.setFlags(whole.flags() & ~QgsFeatureRequest.Flag.SubsetOfAttributes)

@@ -151,9 +151,9 @@ def shows_the_same(layer: QgsVectorLayer, table: ogr.Layer, names: Sequence[str]
     there = [definition.GetFieldDefn(i).GetName().lower() for i in range(definition.GetFieldCount())]
     if any("\udc80" <= sign <= "\udcff" for name in there for sign in name):
         return False  # bytes of another encoding, by which no field can be left out
+    if len(set(there)) < len(there):
+        return False  # GDAL finds fields by their letters, whatever their case, and QGIS calls some of these otherwise
     for name in names:
-        if there.count(name.lower()) > 1:  # GDAL finds fields by their letters, whatever their case
-            return False
         index = definition.GetFieldIndex(name)
         if index < 0:
             return False
