@@ -238,10 +238,15 @@ class Town:
         return nest(self.areas, profile, levels, k, conditions=conditions), {"q": 1} if coarse else {}
 
     def table(self, k: int) -> Published:
-        """Counts of everybody by p, or of all together, in groups of areas."""
+        """Counts of everybody by p, or of all together, in groups of areas; or of a few more people."""
         names = ["p"] if self.rng.random() < 0.5 else []
         zones = number_compactly(self.rng.integers(0, self.n, self.n))[0]
-        return published_table(own_totals(self.profile(("p", "q"), False), zones, names, "a table"), self.areas, k)
+        table = own_totals(self.profile(("p", "q"), False), zones, names, "a table")
+        if self.rng.random() < 0.5:
+            table = replace(
+                table, low=np.zeros_like(table.low), high=table.high + self.rng.integers(0, 3, table.high.shape)
+            )
+        return published_table(table, self.areas, k)
 
     def classes(self, releases: list[Published]) -> list[Class] | None:
         """The classes of all values that somebody shows; None where somebody is of others."""
