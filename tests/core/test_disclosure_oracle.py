@@ -12,6 +12,7 @@ import pytest
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.disclosure.count_tables import own_totals, published_table
+from vbas.core.disclosure.counts import Count
 from vbas.core.disclosure.disclosed import DisclosedCounts, find_disclosed
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.zone_tables import proven_small, records_of, released_classes
@@ -25,7 +26,7 @@ from .every_world import Class, Reader, TooMany, Town, comparable, groups_of, pi
 from .release_cases import profile_over
 
 
-def counted(found: DisclosedCounts, tables: np.ndarray, classes: list[Class]) -> Iterator[tuple[object, np.ndarray]]:
+def counted(found: DisclosedCounts, tables: np.ndarray, classes: list[Class]) -> Iterator[tuple[Count, np.ndarray]]:
     """Each count that is told, and its people in every table; but for those of values that nobody shows."""
     over = found.overlay
     for count in found.counts:

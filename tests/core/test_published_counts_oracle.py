@@ -130,7 +130,7 @@ def test_where_there_are_too_many_areas_and_classes_to_look_at_all_together_it_i
         "age": column_from_values(ages.tolist()),
         "sex": column_from_values(rng.choice(["f", "m"], 30 * n).tolist()),
     }
-    records = match_records(RecordTable(column_from_values(homes.tolist()), quasi, kept={}), areas, 3)
+    records = match_records(RecordTable(column_from_values(homes.tolist()), quasi, kept={}), areas, k=3)
     levels = make_levels(areas, [own_regions(n), Crosswalk(np.zeros(n, np.int64), 1)])
     areas = areas.with_population(np.full(n, 31.0))
     of_all = CountRows(["all"], {}, [30 * n], dict.fromkeys(areas.identifiers.tolist(), "all"))
