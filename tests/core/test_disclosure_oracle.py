@@ -11,6 +11,7 @@ import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
+from vbas.core.disclosure import asked
 from vbas.core.disclosure.count_tables import own_totals, published_table
 from vbas.core.disclosure.counts import Count
 from vbas.core.disclosure.disclosed import DisclosedCounts, find_disclosed
@@ -213,3 +214,25 @@ def test_of_a_table_of_more_people_nobody_is_taken_away():
         bounded = replace(table, low=np.full_like(table.low, low), high=np.full_like(table.high, high))
         found = find_disclosed([both, published_table(bounded, areas, 3)], 3)
         assert {(one.low, one.high) for one in found.counts} == told
+
+
+def test_however_few_places_are_looked_at_at_once_the_same_is_told(monkeypatch):
+    told = 0
+    for seed in range(12):
+        town = Town(np.random.default_rng(seed))
+        releases = comparable(
+            [publish(plan, town.areas, coarsened=levels) for plan, levels in (town.plan(3), town.plan(3))]
+        )
+        expected = _as_text(find_disclosed(releases))
+        with monkeypatch.context() as changed:
+            changed.setattr(asked, "AT_ONCE", 1)
+            assert _as_text(find_disclosed(releases)) == expected
+        told += len(expected)
+    assert told > 3
+
+
+def _as_text(found: DisclosedCounts) -> list[str]:
+    columns = (
+        (one.kind, one.cells.tolist(), one.joint.tolist(), one.low, one.high, one.releases) for one in found.counts
+    )
+    return sorted(map(str, columns))

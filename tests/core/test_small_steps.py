@@ -11,13 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
-from vbas.core.disclosure import zone_flows
+from vbas.core.disclosure import asked, zone_flows
+from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.count_tables import own_totals, published_table
 from vbas.core.disclosure.disclosed import find_disclosed
+from vbas.core.disclosure.exchanges import places_of as places_asked_about
+from vbas.core.disclosure.overlay import overlay
 from vbas.core.disclosure.published import publish
+from vbas.core.disclosure.small_counts import pairs_by_row
 from vbas.core.disclosure.values import as_text, as_value
 from vbas.core.disclosure.zone_flows import Tables
 from vbas.core.generalising import make_hierarchy
@@ -29,6 +34,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.association import NOTHING_DISCLOSED
+from vbas.core.privacy.published_counts import _adds_up
 from vbas.core.privacy.released_cells import ReleasedCells
 from vbas.core.privacy.series import series_of
 from vbas.core.progress import silent
@@ -191,3 +197,47 @@ def test_an_empty_text_is_a_value_like_others_where_releases_show_it_at_other_le
     assert relate(fine).values_of_classes() == [("''", "''"), ("12", "1*")]
     assert relate(near).values_of_classes() == [("''",), ("1*",)]
     assert [as_value(text) for text in as_text(["", "''", "a''", "'"])] == ["", "''", "a''", "'"]
+
+
+def two_releases():
+    """By p and q in two regions, and by p in other ones."""
+    people = np.array([[5, 1, 8], [5, 5, 5], [4, 4, 4]])
+    fine = profile_over(people, [("w", "y"), ("x", "n"), ("x", "y")], ("p", "q"))
+    wide = profile_over(np.column_stack([people[:, 0], people[:, 1:].sum(axis=1)]), [("w",), ("x",)], ("p",))
+    plans = suppress(fine, Crosswalk(np.array([0, 1, 1]), 2), 3), suppress(wide, Crosswalk(np.array([0, 0, 1]), 2), 3)
+    return [replace(publish(plan, AREAS), held_back=None) for plan in plans]
+
+
+def test_of_two_sets_of_fields_all_classes_that_their_values_make_are_looked_at():
+    over = overlay(two_releases())
+    assert over.schemas[0].classes == [("w", "n"), ("w", "y"), ("x", "n"), ("x", "y")]
+
+
+def test_of_counts_that_are_too_large_to_be_decided_nothing_is_known_but_that_they_may_be_small(monkeypatch):
+    monkeypatch.setattr(asked, "MOST_MEMBERS", 0)
+    found = find_disclosed(two_releases())
+    assert found.n_undecided and {(one.low, one.high) for one in found.undecided} == {(0, 2)}
+
+
+def test_pairs_of_a_row_of_one_matrix_and_one_of_another():
+    cells, joint = (sparse.csr_matrix(np.array(of)) for of in ([[1, 0, 1], [0, 1, 0]], [[1, 1, 0, 1], [0, 0, 1, 1]]))
+    pairs = pairs_by_row(cells, joint, 4).toarray()
+    assert pairs.tolist() == [np.outer(*of).ravel().tolist() for of in zip(cells.toarray(), joint.toarray())]
+
+
+def test_totals_that_leave_out_an_area_of_a_region_do_not_add_up_to_it():
+    profile = profile_over(np.array([[3, 1], [2, 4], [1, 1]]), [("x",), ("y",)], ("p",))
+    pairs, whole = Crosswalk(np.array([0, 0, 1]), 2), Crosswalk(np.zeros(3, np.int64), 1)
+    table = own_totals(profile, own_regions(3), ["p"])
+    assert _adds_up(table, pairs) and _adds_up(own_totals(profile, pairs, []), pairs)
+    assert not _adds_up(own_totals(profile, whole, []), pairs)
+    assert not _adds_up(replace(table, zone_of=np.array([0, -1, 2])), pairs)
+
+
+def test_areas_of_which_a_table_says_nothing_are_no_zone_of_it():
+    profile = profile_over(np.array([[3, 5], [1, 1], [1, 0]]), [("x",), ("y",)], ("p",))
+    table = replace(own_totals(profile, Crosswalk(np.zeros(3, np.int64), 1), []), zone_of=np.array([0, -1, -1]))
+    storeys = Storeys([np.zeros(3, np.int64)], [np.zeros(2, np.int64)], 4, False, True)
+    block = Block(profile.counts.toarray(), np.zeros((3, 2), np.int8), storeys, [table], np.arange(2))
+    areas = [some.areas(number).tolist() for some in places_asked_about(block) for number in range(len(some))]
+    assert [1] in areas and [1, 2] not in areas
