@@ -16,13 +16,16 @@ from scipy import sparse
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.disclosure import asked, zone_flows
+from vbas.core.disclosure.asked import _one_value
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.count_tables import own_totals, published_table
 from vbas.core.disclosure.disclosed import find_disclosed
+from vbas.core.disclosure.exchanges import _of_one_class
 from vbas.core.disclosure.exchanges import places_of as places_asked_about
 from vbas.core.disclosure.overlay import overlay
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.small_counts import pairs_by_row
+from vbas.core.disclosure.undecided import freed_within, proven_to_follow
 from vbas.core.disclosure.values import as_text, as_value
 from vbas.core.disclosure.zone_flows import Tables
 from vbas.core.generalising import make_hierarchy
@@ -34,6 +37,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released
 from vbas.core.plan import SUPPRESSED, suppress
 from vbas.core.privacy.association import NOTHING_DISCLOSED
+from vbas.core.privacy.checking import _identifiers_in
 from vbas.core.privacy.published_counts import _adds_up
 from vbas.core.privacy.released_cells import ReleasedCells
 from vbas.core.privacy.series import series_of
@@ -42,6 +46,7 @@ from vbas.core.publish.geopackage import filling
 from vbas.core.publish.geopackage.filling import fill_geopackage
 from vbas.core.publish.register.listing import releases_in
 from vbas.core.publish.register.published_releases import new_entry
+from vbas.core.records.columns import Column
 from vbas.core.releases.comparable import values_at_levels
 from vbas.core.releases.examining import _of_the_same_people
 from vbas.core.releases.holding_back import _some
@@ -50,6 +55,7 @@ from vbas.core.releases.relating import Relating
 
 from .release_cases import profile_over
 from .test_geopackage_pages import NAMES, Given, held, made
+from .test_published_counts import block_of, plans, town_of
 
 AREAS = make_areas(["a", "b", "c"], [(0, 0), (900, 0), (0, 900)])
 
@@ -241,3 +247,37 @@ def test_areas_of_which_a_table_says_nothing_are_no_zone_of_it():
     block = Block(profile.counts.toarray(), np.zeros((3, 2), np.int8), storeys, [table], np.arange(2))
     areas = [some.areas(number).tolist() for some in places_asked_about(block) for number in range(len(some))]
     assert [1] in areas and [1, 2] not in areas
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_count_is_free_among_all_areas_where_it_is_not_proven_to_follow(seed):
+    """Beside two tables: a program looks for people who free it, and another one bounds it."""
+    areas, profile = town_of(np.random.default_rng(seed), 4, 5)
+    tables = [own_totals(profile, own_regions(4), [name]) for name in ("sex", "job")]
+    block, n_free = block_of(next(plans(areas, profile)), *tables), 0
+    for some in places_asked_about(block):
+        follow = proven_to_follow(block, [(some, number) for number in range(len(some))])
+        free = [freed_within(block, some, number, np.arange(4)) for number in range(len(some))]
+        assert free == (~follow).tolist()
+        n_free += sum(free)
+    assert n_free
+
+
+def test_who_is_exchanged_may_be_all_who_are_there():
+    people = np.array([[1, 2, 0], [2, 0, 0], [3, 3, 3], [0, 0, 0]])
+    elsewhere = np.array([False, True, True, False])
+    others, companies = _of_one_class(people, 0, 0, elsewhere, 2)
+    assert (others.tolist(), companies.tolist()) == ([1, 2], [1, 1])
+
+
+def test_values_that_no_row_has_do_not_hide_identifiers():
+    areas = make_areas(["a1", "a2", "a3"], [(0, 0), (900, 0), (0, 900)])
+    categories = np.array(["a1", "a2", "none", *(f"v{at}" for at in range(9))], dtype=object)
+    home = Column(np.array([0, 1, 0, 1, 2] * 4), categories)
+    assert len(_identifiers_in({"home": home}, areas)) == 1 and not _identifiers_in({"home": home}, None)
+
+
+def test_fields_of_which_all_who_share_sums_have_one_value():
+    over = overlay(two_releases())
+    every = np.arange(len(over.entries))
+    assert _one_value(over, every, "p", over.group_of) and not _one_value(over, every, "q", over.group_of)
