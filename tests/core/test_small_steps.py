@@ -281,3 +281,12 @@ def test_fields_of_which_all_who_share_sums_have_one_value():
     over = overlay(two_releases())
     every = np.arange(len(over.entries))
     assert _one_value(over, every, "p", over.group_of) and not _one_value(over, every, "q", over.group_of)
+
+
+def test_of_a_class_that_is_shown_in_another_period_a_missing_number_is_nobody():
+    people, level_of = np.array([[5, 0], [0, 0]]), np.array([[0, SUPPRESSED], [SUPPRESSED, SUPPRESSED]], np.int8)
+    region_of, shown = [np.zeros(2, np.int64)], sparse.csr_matrix(np.ones((1, 1), np.int64))
+    for mates, most in (((np.zeros(2, np.int64), [shown]), [5, 0]), (None, [5, 2])):
+        storeys = Storeys(region_of, [None], 3, False, True, mates)
+        (family,) = Block(people, level_of, storeys, [], np.arange(2)).families
+        assert family.high[:-1, :-1].tolist() == [most]
