@@ -36,7 +36,7 @@ from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released
 from vbas.core.plan import SUPPRESSED, suppress
-from vbas.core.privacy.association import NOTHING_DISCLOSED
+from vbas.core.privacy.association import NOTHING_DISCLOSED, Disclosed, disclosed_by_prefix
 from vbas.core.privacy.checking import _identifiers_in
 from vbas.core.privacy.published_counts import _adds_up
 from vbas.core.privacy.released_cells import ReleasedCells
@@ -290,3 +290,9 @@ def test_of_a_class_that_is_shown_in_another_period_a_missing_number_is_nobody()
         storeys = Storeys(region_of, [None], 3, False, True, mates)
         (family,) = Block(people, level_of, storeys, [], np.arange(2)).families
         assert family.high[:-1, :-1].tolist() == [most]
+
+
+def test_leading_characters_stand_for_the_area_from_the_share_on_that_is_asked_for():
+    half: Any = SimpleNamespace(disclosed_by=lambda value: Disclosed(10, 5, 0))
+    codes, categories = np.array([0, 1]), np.array(["ab", "cd"], dtype=object)
+    assert [disclosed_by_prefix(categories, half, codes, exposed)[0] for exposed in (0.5, 0.51)] == [1, 0]
