@@ -35,7 +35,13 @@ from .nesting.views import as_released
 from .parameters import CLOSED_BY_CHANCE, DEFAULT_K, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE, check_choice
 from .plan import Plan, suppress
 from .policy import Policy, hold_release
-from .privacy.beside import TablesBeside, hold_beside_and_together, tables_beside
+from .privacy.beside import (
+    TablesBeside,
+    hold_beside_and_together,
+    people_beside,
+    tables_beside,
+    too_many_together,
+)
 from .privacy.count_rows import CountRows, rows_elsewhere
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.in_each_period import with_series
@@ -566,22 +572,26 @@ def _held_against_published(
         return plan, _Held((), ())
     table, profile = source.values(), source.profile if everybody is None else everybody
     levels = {name: column.level for name, column in table.coarsened.items()}
+    in_zones = ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
+    people = areas.population if in_zones else None
+    tables = tables_beside(plan, areas, profile, ask.published_margins, ask.published_counts, levels)
+    also = people_beside(tables, profile, people) if people is not None and plan.counted.in_zones else None
+    not_together = too_many_together(also)
     beside = TablesBeside(
         areas,
-        tables_beside(plan, areas, profile, ask.published_margins, ask.published_counts, levels),
+        tables,
         requirement,
         ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
         ask.ties,
         progress,
         everybody,
+        None if not_together else also,
     )
-    in_zones = ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
-    people = areas.population if in_zones else None
     plan, notes, tried = hold_beside_and_together(plan, beside, people, log)
     elsewhere = "" if ask.published_counts is None else rows_elsewhere(ask.published_counts, areas)
-    if elsewhere:
-        notes = (*notes, elsewhere)
-        log.warn(elsewhere)
+    not_looked_at = [sentence for sentence in (elsewhere, not_together) if sentence]
+    notes = (*notes, *not_looked_at)
+    log.warn(*not_looked_at)
     if ask.earlier is None:
         return plan, _Held(notes, tried)
     # Tables of the people of now say nothing of those of whom an update knows earlier releases.

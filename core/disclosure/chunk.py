@@ -55,7 +55,8 @@ class Chunk:
         return tuple(sorted({family.release for family, inside in there if inside}))
 
     def equivalence_classes_of(self, inner: Sums) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Position, region, and some joint class of one level's equivalence classes that are in this chunk."""
+        """Position, region, and some joint class of one level's equivalence classes that are in this chunk; of a table
+        of counts those alone that are of these very people, not the most there can be."""
         key = inner.release, inner.level
         if key not in self._looked_up:  # every count that is disclosed asks for them
             self._looked_up[key] = self._equivalence_classes_of(inner)
@@ -73,7 +74,10 @@ class Chunk:
         there = np.flatnonzero(schema_class >= 0)
         numbers = own[schema_class[there]]
         joint_of[numbers[numbers >= 0]] = there[numbers >= 0]
-        here = np.flatnonzero((release.level == inner.level) & (joint_of[release.class_of] >= 0))
+        there_are = (release.level == inner.level) & (joint_of[release.class_of] >= 0)
+        if release.counts_from is not None:
+            there_are &= release.counts_from == release.records
+        here = np.flatnonzero(there_are)
         return here, release.region[here], joint_of[release.class_of[here]]
 
 

@@ -271,11 +271,12 @@ def _possible(
     names: Sequence[str], known: Mapping[str, set[str]], classes: set[tuple[str, ...]]
 ) -> Iterator[tuple[str, ...]]:
     """All classes that the values make, but for those in which a coarser value is not that of the finer one."""
-    above = [
-        (fine, coarse, {values[fine]: values[coarse] for values in classes})
-        for fine, coarse in permutations(range(len(names)), 2)
-        if is_level_of(names[coarse], names[fine]) and len(known[names[fine]]) >= len(known[names[coarse]])
-    ]
+    above = []
+    for fine, coarse in permutations(range(len(names)), 2):
+        if _is_finer(names[fine], len(known[names[fine]]), names[coarse], len(known[names[coarse]])):
+            pairs = {(values[fine], values[coarse]) for values in classes}
+            if len(pairs) == len(dict(pairs)):  # else these values are the coarser ones
+                above.append((fine, coarse, dict(pairs)))
     for values in product(*(sorted(known[name]) for name in names)):
         if all(coarser.get(values[fine], values[coarse]) == values[coarse] for fine, coarse, coarser in above):
             yield values
@@ -285,6 +286,14 @@ def is_level_of(coarse: str, fine: str) -> bool:
     """Whether a name is that of a coarser level of a quasi-identifier, as `Relating` gives them: “age (level 1)”."""
     base, _, level = coarse.rpartition(" (")
     return bool(base) and bool(level) and coarse != fine and base in (fine, fine.rpartition(" (")[0])
+
+
+def _is_finer(fine: str, n_fine: int, coarse: str, n_coarse: int) -> bool:
+    """Whether one of two names is that of the finer level of a quasi-identifier: of two coarser levels the one with
+    more values; n_fine, n_coarse : how many values are known of each."""
+    if not is_level_of(coarse, fine):
+        return False
+    return fine == coarse.rpartition(" (")[0] or (n_fine, coarse) > (n_coarse, fine)
 
 
 def _in_order(release: Published, names: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -400,7 +409,7 @@ class _ReleasedValues:
         self._above: dict[tuple[str, str], np.ndarray] = {}
         for fine in names:
             for coarse in names:
-                if is_level_of(coarse, fine) and len(self.values[fine]) > len(self.values[coarse]):
+                if _is_finer(fine, len(self.values[fine]), coarse, len(self.values[coarse])):
                     above = self._determined(schemas, fine, coarse)
                     if above is not None:
                         self._above[fine, coarse] = above
@@ -418,8 +427,9 @@ class _ReleasedValues:
                 continue  # it follows from a finer one
             possible = np.ones(len(self.values[name]), bool)
             for coarse, value in known.items():
-                if (name, coarse) in self._above:
-                    possible &= self._above[name, coarse] == value
+                above = self._above.get((name, coarse))
+                if above is not None and (above == value).any():  # else nobody knows what the coarser one is made of
+                    possible &= above == value
             number *= int(possible.sum())
         return number
 

@@ -90,9 +90,9 @@ class Published:
         return region
 
     def values_of_classes(self) -> list[tuple[str, ...]]:
-        """The values of each class that is shown, as text."""
+        """The values of each class that is shown, as text; of a count of all people there are none."""
         columns = [categories[codes].tolist() for categories, codes in zip(self.categories, self.classes.T)]
-        return list(zip(*columns))
+        return list(zip(*columns)) if columns else [()] * len(self.classes)
 
 
 def publish(

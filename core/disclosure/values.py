@@ -87,6 +87,11 @@ def _text(value: object) -> str:
     return text + "''" if text == "''" * (len(text) // 2) else text
 
 
+def as_value(text: str) -> str:
+    """The text that is written so by `as_text`: without the quotes that stand for an empty one."""
+    return text[:-2] if text and text == "''" * (len(text) // 2) else text
+
+
 def _added(
     field: str, categories: np.ndarray, equivalence_class: np.ndarray, codes: np.ndarray, records: np.ndarray
 ) -> Values:

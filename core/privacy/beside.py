@@ -10,7 +10,7 @@ from .. import counted
 from ..areas import Areas
 from ..dataclass import dataclass
 from ..disclosure.certificate import BESIDE_TABLES, Family
-from ..disclosure.count_tables import CountTable, own_totals
+from ..disclosure.count_tables import MANY, CountTable, own_totals
 from ..errors import PrivacyError
 from ..language import plural, tr
 from ..log import QUIET, Log
@@ -25,6 +25,7 @@ from .published_counts import HeldAgainstCounts, hold_against_counts
 from .requirement import Requirement
 
 MOST_TURNS = 20
+MOST_TOGETHER = 4_000  # areas x classes of which tables and people are looked at together: all classes in one program
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +33,7 @@ class TablesBeside:
     """What a release stands beside: tables of the people of these areas.
 
     requirement, loss, ties, progress, everybody : as for `hold_against_counts`, the ties as they are asked for
+    people : `people_beside` of these tables, where these are known too
     """
 
     areas: Areas
@@ -41,6 +43,7 @@ class TablesBeside:
     ties: str = FIXED
     progress: Progress = silent
     everybody: Profile | None = None
+    people: CountTable | None = None
 
 
 def tables_beside(
@@ -62,6 +65,38 @@ def tables_beside(
     return tables if counts is None else [*tables, *count_tables(counts, areas, profile, levels)]
 
 
+def people_beside(tables: Sequence[CountTable], profile: Profile, people: np.ndarray) -> CountTable | None:
+    """How many people live in each area at most, as a table beside others; None where these say as much.
+
+    people : (n,) of each area; of one that has more records nothing is said. Without other tables the people are held
+    against zones alone, by `in_company`.
+    """
+    most = np.floor(people)
+    known = (most >= profile.area_sizes) & bool(tables)
+    for table in tables:
+        total = np.where((table.high < MANY).all(axis=1), table.high.sum(axis=1), MANY)
+        total[np.bincount(table.zone_of[table.zone_of >= 0], minlength=table.n_zones) > 1] = MANY
+        if (table.group_of >= 0).all():
+            known &= (np.append(total, MANY)[table.zone_of] > most) | (table.zone_of < 0)
+    if not known.any():
+        return None
+    n, high = len(most), np.where(known, most, MANY).astype(np.int64)[:, None]
+    every = np.zeros(len(profile.classes), np.int64)
+    return CountTable("POPULATION", (), np.arange(n), n, every, 1, np.zeros_like(high), high)
+
+
+def too_many_together(people: CountTable | None) -> str:
+    """A sentence where people, as `people_beside` gives them, are not held against together with tables, as there are
+    too many areas and classes; empty where they are, or need not be."""
+    if people is None or people.n_zones * len(people.group_of) <= MOST_TOGETHER:
+        return ""
+    return tr(
+        "What published totals, this release and the number of people of each area prove together was not looked at: "
+        "there are too many areas and classes for that. Totals and people were each held against the release by "
+        "themselves. Give totals by area, of these very people, so that people add nothing."
+    )
+
+
 def hold_beside(plan: Plan, beside: TablesBeside, log: Log = QUIET) -> tuple[Plan, tuple[str, ...], tuple[Family, ...]]:
     """The plan from which nothing below k was found to follow beside the tables; sentences on that, for the report; and
     which counts were tried."""
@@ -69,7 +104,7 @@ def hold_beside(plan: Plan, beside: TablesBeside, log: Log = QUIET) -> tuple[Pla
         return plan, (), ()
     held = hold_against_counts(
         plan,
-        beside.tables,
+        [*beside.tables, *([] if beside.people is None else [beside.people])],
         beside.areas,
         beside.loss,
         beside.requirement,

@@ -168,8 +168,8 @@ def check_table(table: RecordTable, k: int) -> None:
     if k > table.n_records:
         raise InputError(
             tr(
-                "K is {k}, but RECORDS has only {records}, so nothing could be released: give more records, or choose a "
-                "smaller K.",
+                "K is {k}, but RECORDS has only {records}, so nothing could be released: give more records, or choose "
+                "a smaller K.",
                 k=k,
                 records=counted.records(table.n_records),
             )

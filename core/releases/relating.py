@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..disclosure.published import Published
-from ..disclosure.values import MISSING, as_text
+from ..disclosure.values import MISSING, as_text, as_value
 from ..errors import InputError, first_values
 from ..generalising.hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 from ..generalising.rules import HierarchyRule
@@ -144,7 +144,7 @@ def _by_rule(rule: HierarchyRule, releases: Sequence[Published], own: Sequence[o
     A rule makes of its own coarser values just what it makes of the values in them. Below the level at which a release
     shows a value, that stays what it is.
     """
-    made_at: dict[str, int] = {text: 0 for text in as_text(own) if text != MISSING}
+    made_at: dict[str, int] = {as_value(text): 0 for text in as_text(own) if text != MISSING}
     for release in sorted(releases, key=lambda candidate: candidate.coarsened.get(rule.attribute, 0)):
         level = release.coarsened.get(rule.attribute, 0)
         for text in _values_of(release, rule.attribute):
@@ -161,7 +161,7 @@ def _by_rule(rule: HierarchyRule, releases: Sequence[Published], own: Sequence[o
 def _values_of(release: Published, name: str) -> list[str]:
     """The values that a release shows of an attribute, but for those that say nothing."""
     texts = to_list(release.categories[release.quasi_identifiers.index(name)])
-    return [text for text in texts if text not in (MISSING, SUPPRESSED_VALUE)]
+    return [as_value(text) for text in texts if text not in (MISSING, SUPPRESSED_VALUE)]
 
 
 def _coarser_values(hierarchy: Hierarchy, level: int, above: int) -> Mapping[str, str]:

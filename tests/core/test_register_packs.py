@@ -21,6 +21,8 @@ from vbas.core.disclosure.values import Values
 from vbas.core.errors import InputError
 from vbas.core.levels import Levels
 from vbas.core.nesting.planning import nest
+from vbas.core.plan import suppress
+from vbas.core.privacy.margins import hold_against_margins
 from vbas.core.publish.register import packs
 from vbas.core.publish.register.chain import chain_of
 from vbas.core.publish.register.listing import releases_in, taking_out
@@ -29,6 +31,7 @@ from vbas.core.publish.register.published_releases import new_entry, read_regist
 from vbas.core.releases.examining import examine
 
 from .nested_cases import profile_of
+from .release_cases import profile_over
 
 VERIFY = Path(__file__).resolve().parents[2] / "verify" / "chain.py"
 
@@ -163,3 +166,19 @@ def test_counts_below_k_are_refused_in_packs_too(tmp_path, monkeypatch):
     register = register_of(tmp_path / "register.gpkg", [replace(release, k=100)], monkeypatch, 0)
     with pytest.raises(InputError, match="below its k of 100"):
         read_register(register)
+
+
+@pytest.mark.parametrize("rows_that_stay", [0, 10**9])
+def test_a_class_that_was_held_back_is_in_no_register(tmp_path, monkeypatch, rows_that_stay):
+    """Six with job b are not shown, so that nobody is left with the one of c: no other place shows a b."""
+    areas = make_areas(["a", "b"], [(0, 0), (900, 0)])
+    values = [("f", "a"), ("f", "b"), ("f", "c"), ("m", "a")]
+    profile = profile_over(np.array([[9, 6, 1, 9], [9, 0, 0, 9]]), values, ("sex", "job"))
+    plan, _ = hold_against_margins(suppress(profile, number_compactly(np.arange(2))[0], 5), [["sex"]])
+    release = publish(plan, areas)
+    assert ("f", "b") in release.values_of_classes()
+    register = register_of(tmp_path / "register.gpkg", [release], monkeypatch, rows_that_stay)
+    (read,) = read_register(register)
+    assert read.values_of_classes() == [("f", "a"), ("m", "a")]
+    assert [of.tolist() for of in read.categories] == [["f", "m"], ["a"]]
+    assert told(read) == told(release)

@@ -99,18 +99,20 @@ def add_packed(connection: sqlite3.Connection, number: int, release: Published) 
 
 
 def packs_of(release: Published) -> dict[str, Pack]:
-    """The parts of a release, by what they are."""
+    """The parts of a release, by what they are: no class that it does not show, though it was held back alone."""
     regions = Pack({"areas": release.areas.tolist()}, dict(_regions(release.levels)))
+    used, class_of = np.unique(release.class_of, return_inverse=True)
+    in_use = [np.unique(codes, return_inverse=True) for codes in release.classes[used].T]
     classes = Pack(
-        {f"values {i}": values.tolist() for i, values in enumerate(release.categories, 1)},
-        {f"codes {i}": codes for i, codes in enumerate(release.classes.T, 1)},
+        {f"values {i}": release.categories[i - 1][codes].tolist() for i, (codes, _) in enumerate(in_use, 1)},
+        {f"codes {i}": codes.reshape(-1) for i, (_, codes) in enumerate(in_use, 1)},
     )
     order = np.lexsort((release.class_of, release.region, release.level))
     counts = {
         name: column[order]
         for name, column in (
             *(("level", release.level), ("region", release.region)),
-            *(("class", release.class_of), ("records", release.records)),
+            *(("class", class_of.reshape(-1)), ("records", release.records)),
         )
     }
     parts = {REGIONS: regions, CLASSES: classes, COUNTS: Pack(columns=counts)}
