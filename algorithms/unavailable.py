@@ -82,7 +82,7 @@ def _of_others(error: Exception) -> str:
 
 OF_MEMORY = re.compile("allocate|memory|failed to map")  # as the system's loader says it
 UNKNOWN = "0+"  # as versions begin that were not known when a package was built
-NEEDED = {"numpy": (1, 20), "scipy": (1, 6), "shapely": (2, 0)}
+NEEDED = {"numpy": (1, 23), "scipy": (1, 9), "shapely": (2, 0)}
 
 
 def missing_packages() -> list[str]:

@@ -19,6 +19,8 @@ from pathlib import Path
 from .dataclass import dataclass
 
 NEWER_PYTHON = (3, 12)  # from which on distributions have shapely 2
+OLD_PYTHON = (3, 11)  # before which their numpy and scipy are too old: Ubuntu 22.04
+NEWEST_NUMPY_1 = "numpy==1.26.*"  # which goes with what was built for any numpy 1
 PYARROW_OF_NUMPY_2 = 26  # the first that needs numpy 2
 
 
@@ -43,6 +45,7 @@ class Surroundings:
 
 
 DEBIAN_12 = Surroundings("linux", (3, 11), "/usr/bin/python3", "1.24.2", apt=True, managed=True)
+UBUNTU_22 = Surroundings("linux", (3, 10), "/usr/bin/python3", "1.21.5", apt=True)
 DEBIAN_13 = Surroundings("linux", (3, 13), "/usr/bin/python3", "2.2.4", apt=True, managed=True)
 WINDOWS = Surroundings("win32", (3, 12), "python")  # in the OSGeo4W Shell
 # pip is in what Flatpak calls the developers' runtime.
@@ -99,7 +102,8 @@ def _has_numpy_1() -> bool:
 
 def lines_for(missing: Sequence[str], where: Surroundings) -> str:
     """The lines that install what is missing of numpy, scipy and shapely: the distribution's where they will do."""
-    by_apt = [name for name in missing if where.apt and (name != "shapely" or where.python >= NEWER_PYTHON)]
+    since = {"shapely": NEWER_PYTHON}
+    by_apt = [name for name in missing if where.apt and where.python >= since.get(name, OLD_PYTHON)]
     packages = [f"python3-{name}" for name in by_apt]
     by_pip = [_needed(name, where) for name in missing if name not in by_apt]
     return pip_lines(by_pip, where, packages) if by_pip else _apt(packages)
@@ -115,8 +119,8 @@ def pip_lines(requirements: Sequence[str], where: Surroundings, packages: Sequen
     wanted = list(requirements)
     if all(package.startswith("shapely") for package in wanted):
         how.append("--no-deps")  # all it needs is numpy
-    elif where.numpy:
-        wanted.insert(0, f"numpy=={where.numpy}")
+    else:
+        wanted = [*_numpy_there(wanted, where), *wanted]
     quoted = " ".join(f'"{package}"' for package in wanted)
     line = f"{where.program} -m pip {' '.join(how)} {quoted}"
     # Lines that are still right where a dialog shows them as one.
@@ -158,7 +162,13 @@ def _beside_numpy(requirements: Sequence[str], where: Surroundings) -> list[str]
     )  # all they need is numpy
     if alone:
         return ["--no-deps", *requirements]
-    return [*([f"numpy=={where.numpy}"] if where.numpy else []), *requirements]
+    return [*_numpy_there(requirements, where), *requirements]
+
+
+def _numpy_there(requirements: Sequence[str], where: Surroundings) -> list[str]:
+    """The numpy that is there, to stay, unless it is among what is asked for."""
+    asked = any(requirement.startswith("numpy") for requirement in requirements)
+    return [] if asked or not where.numpy else [f"numpy=={where.numpy}"]
 
 
 def _apt(packages: Sequence[str]) -> str:
@@ -169,6 +179,8 @@ def _needed(name: str, where: Surroundings) -> str:
     # shapely 2.0 brings GEOS 3.11, that of Debian 12's QGIS.
     if name == "shapely":
         return "shapely==2.0.*" if where.python < NEWER_PYTHON else "shapely==2.*"
+    if name == "numpy" and where.numpy.startswith("1."):
+        return NEWEST_NUMPY_1
     return name
 
 

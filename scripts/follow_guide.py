@@ -1,4 +1,4 @@
-"""Copy the lines that users are told into a bare Debian, literally, and run the main job in its own QGIS.
+"""Copy the lines that users are told into a bare Debian or Ubuntu, literally, and run the main job in its own QGIS.
 
 Started by `bash scripts/test-on` within that system, in its clone of the project, as root. Each place that tells the
 lines is followed by somebody new, with a home of their own: what a form says where shapely is missing, the tutorials,
@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 
@@ -23,6 +24,8 @@ JOB = (
     *("RELEASED_RECORDS={home}/released.gpkg", "RELEASED_REGIONS={home}/regions.gpkg", "REPORT={home}/report.html"),
 )
 CITY = ("run", "vbas:demonstrationcity", "--", "AREAS={city}/areas.gpkg", "RECORDS={city}/records.gpkg")
+# Whether pip has to be told to install beside the distribution's packages; where not (Ubuntu 22.04), these are too old.
+IS_MANAGED = Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").exists()
 ENGINE = (
     *("run", "vbas:profiledatabase", "--", "CONNECTION={home}/people.csv", "RECORD_REGION=area"),
     *("QUASI_IDENTIFIERS=sex", "PROFILE={home}/profile.gpkg"),
@@ -114,14 +117,16 @@ def follow(folder: Path) -> list[str]:
     said = lines_in(first.qgis(CITY)[1])
     ways = {first.title: said} if said else {}
     has_shapely = "python3-shapely" in said or not said
-    for page in ("docs/tutorial.md", "docs/fr/tutoriel.md", "README.md"):
+    for page in ("docs/tutorial.md", "docs/fr/tutoriel.md", "README.md") if IS_MANAGED else ():
         ways.update((page, lines) for lines in blocks_for(page, has_shapely))
+    for page in () if IS_MANAGED else ("docs/install.md", "docs/fr/installer.md"):
+        ways.update((page, lines) for lines in blocks_for(page, False) if '"numpy' in lines)
     for title, lines in ways.items():
         newcomer = first if title == first.title else Newcomer(folder, title)
         print(f"{title}:", flush=True)
         well = newcomer.copies(lines) and newcomer.does_the_job()
         versions, places = newcomer.versions()
-        well = well and all(place.startswith("/usr/lib/python3/") for place in places[:2])
+        well = well and (not IS_MANAGED or all(place.startswith("/usr/lib/python3/") for place in places[:2]))
         print(f"{title}: numpy, scipy, shapely {versions}: {'passed' if well else 'FAILED'}", flush=True)
         failed += [] if well else [title]
     failed += [] if newest(Newcomer(folder, "the newest of all")) else ["the newest of all"]
@@ -131,8 +136,8 @@ def follow(folder: Path) -> list[str]:
 def newest(newcomer: Newcomer) -> bool:
     """The main job with the newest packages of pip; numpy stays what QGIS was built for, 1 or 2."""
     numpy_2 = newcomer._run(["/usr/bin/python3", "-c", "import numpy; print(numpy.__version__)"])[1].startswith("2")
-    wanted = "numpy scipy shapely" if numpy_2 else "--no-deps shapely"
-    pip = "/usr/bin/python3 -m pip install -q --user --break-system-packages --upgrade"
+    wanted = "numpy scipy shapely" if numpy_2 else "--no-deps shapely" if IS_MANAGED else "'numpy<2' scipy shapely"
+    pip = f"/usr/bin/python3 -m pip install -q --user {'--break-system-packages ' * IS_MANAGED}--upgrade"
     well = newcomer.copies(f"sudo apt install python3-pip && {pip} {wanted}")
     well = well and newcomer.does_the_job()
     print(f"{newcomer.title}: {newcomer.versions()[0]}: {'passed' if well else 'FAILED'}", flush=True)

@@ -16,6 +16,7 @@ from vbas.core.installing import (
     DEBIAN_13,
     FLATPAK,
     MACOS,
+    UBUNTU_22,
     WINDOWS,
     folder_line,
     into_folder,
@@ -26,7 +27,6 @@ from vbas.core.installing import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
-UBUNTU_22 = replace(DEBIAN_12, python=(3, 10), managed=False)
 FEDORA = replace(DEBIAN_13, apt=False, managed=False)
 # Of QGIS's default profile, from the folder that a new terminal is in; of the Python that Flatpak has.
 IN_FLATPAK = Path(".var/app/org.qgis.qgis/data/QGIS/QGIS3/profiles/default/python/vbas_packages/3.13")
@@ -38,6 +38,7 @@ TOLD = [
     (["shapely"], WINDOWS),
     (["shapely"], MACOS),
 ]
+OF_UBUNTU_22 = (["numpy", "scipy", "shapely"], UBUNTU_22)
 EVERYWHERE = [DEBIAN_12, DEBIAN_13, UBUNTU_22, FEDORA, replace(WINDOWS, numpy="1.26.4"), replace(MACOS, numpy="2.0.2")]
 
 
@@ -52,6 +53,16 @@ def test_the_distributions_own_is_taken_where_it_will_do():
     assert lines_for(["shapely"], DEBIAN_13) == "sudo apt install python3-shapely"
     assert lines_for(["numpy", "scipy"], DEBIAN_12) == "sudo apt install python3-numpy python3-scipy"
     assert lines_for(["scipy", "shapely"], DEBIAN_12).startswith("sudo apt install python3-scipy python3-pip &&\n")
+
+
+def test_where_all_of_the_distribution_is_too_old_pip_brings_all():
+    """numpy too, the last that goes with what was built for any numpy 1; else it stays."""
+    assert lines_for(["numpy", "scipy", "shapely"], UBUNTU_22).splitlines() == [
+        "sudo apt install python3-pip &&",
+        '/usr/bin/python3 -m pip install --user "numpy==1.26.*" "scipy" "shapely==2.0.*"',
+    ]
+    words = into_folder(["numpy==1.26.*", "scipy"], Path("x"), UBUNTU_22)
+    assert "numpy==1.26.*" in words and "numpy==1.21.5" not in words
 
 
 def test_a_pip_that_knows_no_break_is_not_asked_for_it():
@@ -98,7 +109,7 @@ def test_the_tutorial_tells_the_same_lines_before_the_first_click(page):
 def test_the_page_on_installing_tells_the_same_lines(page):
     told = [lines for lines in fenced((ROOT / page).read_text(encoding="utf-8")) if not lines.startswith("All work")]
     by_pip = [lines_for(["scipy", "shapely"], where) for where in (WINDOWS, MACOS)]
-    assert told == [*by_pip, OF_FLATPAK, *(lines_for(["scipy", "shapely"], where) for where in (DEBIAN_12, DEBIAN_13))]
+    assert told == [*by_pip, OF_FLATPAK, *(lines_for(*told_there) for told_there in (TOLD[0], OF_UBUNTU_22, TOLD[1]))]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +156,7 @@ def test_nothing_else_tells_another_way():
     """Every line of pip that is told or shown comes from here."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     told = {line for page in pages for line in re.findall(".*pip install.*", page.read_text(encoding="utf-8"))}
-    known = {line for missing, where in TOLD for line in lines_for(missing, where).splitlines()}
+    known = {line for missing, where in [*TOLD, OF_UBUNTU_22] for line in lines_for(missing, where).splitlines()}
     known |= {lines_for(["scipy", "shapely"], WINDOWS), lines_for(["scipy", "shapely"], MACOS), OF_FLATPAK}
     of_a_copy = {line for line in told if 'pip install ".[' in line}  # what a researcher needs, from a copy of this
     assert len(told - known - of_a_copy) == 1  # the page on large tables has one of its own, see above
