@@ -181,6 +181,8 @@ def _needed(name: str, where: Surroundings) -> str:
         return "shapely==2.0.*" if where.python < NEWER_PYTHON else "shapely==2.*"
     if name == "numpy" and where.numpy.startswith("1."):
         return NEWEST_NUMPY_1
+    if name == "scipy" and where.apt and where.python < OLD_PYTHON:
+        return "scipy>=1.9"  # else pip is content with the distribution's
     return name
 
 

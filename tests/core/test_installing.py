@@ -59,7 +59,7 @@ def test_where_all_of_the_distribution_is_too_old_pip_brings_all():
     """numpy too, the last that goes with what was built for any numpy 1; else it stays."""
     assert lines_for(["numpy", "scipy", "shapely"], UBUNTU_22).splitlines() == [
         "sudo apt install python3-pip &&",
-        '/usr/bin/python3 -m pip install --user "numpy==1.26.*" "scipy" "shapely==2.0.*"',
+        '/usr/bin/python3 -m pip install --user "numpy==1.26.*" "scipy>=1.9" "shapely==2.0.*"',
     ]
     words = into_folder(["numpy==1.26.*", "scipy"], Path("x"), UBUNTU_22)
     assert "numpy==1.26.*" in words and "numpy==1.21.5" not in words
