@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import reduce
@@ -28,6 +29,10 @@ from .duckdb_files import file_state, files_named, free_place, nothing_written_i
 from .duckdb_reading import refuse_unlike, table_of_files
 from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
 from .queries import query_of, temporary
+
+# The connection that DuckDB has for itself outlives Python, and its end would be that of QGIS before all is printed
+# (Python 3.10, as in Ubuntu 22.04): nobody ever lets go of it.
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(duckdb.default_connection()))
 
 ROWS = 250_000  # of a batch
 BYTES_OF_ROW = 16  # at most, where rows are counted here: their numbers, and the cells that come of them
