@@ -23,8 +23,9 @@ DELIVERING = [
     "core/package/place.py",
     "core/package/delivering.py",
 ]
-# These are no files: a folder of a cluster and what Hadoop calls one, and bytes in memory.
+# These are no files: a folder of a cluster and what Hadoop calls one, bytes in memory, and one more hold on an object.
 NO_FILES = {
+    ("core/engines/duckdb.py", "import ctypes"),
     ("core/engines/spark.py", "staged.rename"),
     ("core/engines/spark_destinations.py", "context.rename"),
     ("algorithms/form/signing.py", "buffer.open(QIODevice.OpenModeFlag.WriteOnly)"),
