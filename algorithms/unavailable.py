@@ -13,7 +13,7 @@ from traceback import walk_tb
 
 from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback
 
-from ..core.installing import lines_for, this_one, version_of
+from ..core.installing import NEEDED, lines_for, this_one, version_of
 from ..core.language import all_of, tr
 from .named import NamedAlgorithm
 
@@ -82,7 +82,6 @@ def _of_others(error: Exception) -> str:
 
 OF_MEMORY = re.compile("allocate|memory|failed to map")  # as the system's loader says it
 UNKNOWN = "0+"  # as versions begin that were not known when a package was built
-NEEDED = {"numpy": (1, 23), "scipy": (1, 9), "shapely": (2, 0)}
 
 
 def missing_packages() -> list[str]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from .dataclass import dataclass
 
 NEWER_PYTHON = (3, 12)  # from which on distributions have shapely 2
+NEEDED = {"numpy": (1, 23), "scipy": (1, 9), "shapely": (2, 0)}  # the oldest
 OLD_PYTHON = (3, 11)  # before which their numpy and scipy are too old: Ubuntu 22.04
 NEWEST_NUMPY_1 = "numpy==1.26.*"  # which goes with what was built for any numpy 1
 PYARROW_OF_NUMPY_2 = 26  # the first that needs numpy 2
@@ -182,7 +183,7 @@ def _needed(name: str, where: Surroundings) -> str:
     if name == "numpy" and where.numpy.startswith("1."):
         return NEWEST_NUMPY_1
     if name == "scipy" and where.apt and where.python < OLD_PYTHON:
-        return "scipy>=1.9"  # else pip is content with the distribution's
+        return "scipy>={}.{}".format(*NEEDED[name])  # else pip is content with the distribution's
     return name
 
 

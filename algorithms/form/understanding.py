@@ -257,7 +257,7 @@ def as_spelled(inputs: Inputs) -> Inputs:
         several = definition.allowMultiple()
         typed = (inputs.field_names(name) if several else []) or [inputs.text(name)]
         layer = definition.parentLayerParameterName()
-        source = inputs.algorithm.parameterAsSource(inputs.parameters, layer, inputs.context)
+        source = inputs.source(layer)
         if source is None:
             continue
         fields = source.fields()

@@ -11,11 +11,14 @@ from qgis.core import (
     QgsApplication,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
+    QgsProcessingFeatureSource,
     QgsProcessingParameterDefinition,
     QgsProject,
 )
 
 from ...core.dataclass import dataclass
+from ...core.errors import InputError
+from ...core.language import tr
 from ...core.plain_text import in_one_line
 
 
@@ -89,6 +92,21 @@ class Inputs:
         new = Qgis.QGIS_VERSION_INT >= 34000
         read = self.algorithm.parameterAsStrings if new else self.algorithm.parameterAsFields
         return list(read(self.parameters, name, self.context))
+
+    def source(self, name: str) -> QgsProcessingFeatureSource | None:
+        """A layer or a selection of it, None where none is given. Raises InputError where QGIS cannot open it."""
+        try:
+            return self.algorithm.parameterAsSource(self.parameters, name, self.context)
+        except Exception as error:  # of no words, by QGIS 3.34, whose layers work out at once how far they reach
+            if type(error) is not Exception:
+                raise
+            raise InputError(
+                tr(
+                    "{name} cannot be opened: see whether its shapes have coordinates that are missing, infinite or "
+                    "far too large.",
+                    name=name,
+                )
+            ) from error
 
     def cells(self, name: str) -> list[object]:
         """The cells of a table that is filled in by hand, row by row."""

@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import objects
 from ..errors import InputError
 from ..installing import is_there
-from ..language import plural, tr
+from ..language import tr
 from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name, plain_value
 from ..progress import silent
 from ..records import sqlite_file
@@ -24,7 +24,7 @@ from ..records.columns import Column, ColumnBuilder, column_from_values
 from ..records.csv_columns import read_plain_csv, separator_of
 from ..records.plain_files import LONGEST_ROW, scan_csv
 from ..records.sqlite_columns import read_table
-from ..records.table_file import DECLARED, TableFile, held
+from ..records.table_file import DECLARED, TableFile, check_rows, held
 
 LAYER = "|layername="
 ROWS_AT_ONCE = 1 << 16
@@ -99,19 +99,7 @@ def _of_others(path: Path, layer: str, parameter: str) -> Frame:
     asked = {"layer": layer} if layer else {}
     with held(TableFile(path, "", [], [], {}), parameter) as content:
         frame = geopandas.read_file(path, **asked)
-    if content.n_rows not in (None, len(frame)):
-        raise InputError(
-            plural(
-                "{parameter}: {n} row was read where {n_rows} are: the data are damaged, or another "
-                "program is changing them. Run again with a whole file that nothing writes to.",
-                "{parameter}: {n} rows were read where {n_rows} are: the data are damaged, or "
-                "another program is changing them. Run again with a whole file that nothing writes "
-                "to.",
-                len(frame),
-                parameter=parameter,
-                n_rows=content.n_rows,
-            )
-        )
+    check_rows(len(frame), content.n_rows, parameter)
     declared: dict[str, str] = {}
     if is_there("pyogrio"):
         import pyogrio

@@ -40,7 +40,6 @@ BYTES_OF_ROW = 16  # at most, where rows are counted here: their numbers, and th
 PLAIN = ("BOOLEAN", "DATE", "TIMESTAMP", "DECIMAL")
 # Moments of nanoseconds, and the type that holds them where none has any.
 NANOSECONDS = {"TIMESTAMP_NS": "TIMESTAMP", "TIMESTAMPTZ_NS": "TIMESTAMPTZ"}
-CUT = "CUT TO "
 WIDE = ("HUGEINT", "UHUGEINT")  # whole numbers that Parquet has no type for: DuckDB would write the nearest real number
 
 
@@ -112,8 +111,10 @@ class DuckDb:
         return self._view("vbas_source", self._table, self._types, names)
 
     def _view(self, called: str, table: Any, types: Mapping[str, str], names: Mapping[str, str]) -> Expression:
-        known = {field: self._in_digits_of_python(table, field, types[field]) for field in names.values()}
-        columns = [self._comparable(field, known).as_(name, quoted=True) for name, field in names.items()]
+        columns = [
+            self._comparable(*self._in_digits_of_python(table, field, types[field])).as_(name, quoted=True)
+            for name, field in names.items()
+        ]
         selection = table.project(*(duckdb.SQLExpression(column.sql("duckdb")) for column in columns))
         return self._named(called, "VIEW", selection.sql_query())
 
@@ -270,11 +271,8 @@ class DuckDb:
         source = sg.table(table, db=schema or "main", catalog=file, quoted=True)
         return self._connection.sql(sg.select("*").from_(source).sql("duckdb"))
 
-    def _comparable(self, field: str, types: Mapping[str, str]) -> sge.Expression:
-        """A field such that what is equal looks alike."""
-        column, kind = sg.column(field, quoted=True), types[field].upper()
-        if kind.startswith(CUT):
-            return sge.Cast(this=column, to=sge.DataType.build(kind.removeprefix(CUT)))
+    def _comparable(self, column: sge.Expression, kind: str) -> sge.Expression:
+        """A column such that what is equal looks alike; kind : its type, in capitals."""
         whole = kind.endswith(("INT", "INTEGER")) and kind not in WIDE
         if whole or (kind.startswith(PLAIN) and not kind.endswith("]")):
             return column
@@ -289,15 +287,17 @@ class DuckDb:
             return text
         return sge.Collate(this=sge.Paren(this=text), expression=sg.to_identifier("binary", quoted=True))
 
-    def _in_digits_of_python(self, table: Any, field: str, kind: str) -> str:
-        """The type of a field; what it is cut to where it is of nanoseconds, as pandas declares all moments, and has
-        none: the library reads these as moments too, others as text."""
-        if kind.upper() not in NANOSECONDS:
-            return kind
-        column = sg.column(field, quoted=True)
+    def _in_digits_of_python(self, table: Any, field: str, kind: str) -> tuple[sge.Expression, str]:
+        """A field and its type, in capitals; without nanoseconds where it is declared to have some, as pandas declares
+        all moments, and has none: the library reads these as moments too, others as text."""
+        column, kind = sg.column(field, quoted=True), kind.upper()
+        if kind not in NANOSECONDS:
+            return column, kind
         rest = sge.Mod(this=sg.func("epoch_ns", column), expression=sge.Literal.number(1000))
         longer = table.filter(duckdb.SQLExpression(rest.sql("duckdb")) != 0).limit(1)
-        return kind if self._guarded(longer.fetchall) else CUT + NANOSECONDS[kind.upper()]
+        if self._guarded(longer.fetchall):
+            return column, kind
+        return sge.Cast(this=column, to=sge.DataType.build(NANOSECONDS[kind])), NANOSECONDS[kind]
 
     def _decoded(self, name: str, dictionary: Expression | None, occurring: np.ndarray | None) -> Any:
         """A field of what is written; of codes, the value in a list, which keeps the order as no join would."""

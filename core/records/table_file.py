@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import tr
+from ..language import plural, tr
 from . import sqlite_file
 from .columns import Column
 from .plain_files import check_shp, count_dbf, csv_rows, scan_csv
@@ -52,6 +52,23 @@ class Held:
 
     n_rows: int | None
     longest: int = 0
+
+
+def check_rows(n_read: int, n_rows: int | None, parameter: str) -> None:
+    """Raises InputError where another number of rows was read than the table has; n_rows : None where not known."""
+    if n_rows not in (None, n_read):
+        raise InputError(
+            plural(
+                "{parameter}: {n} row was read where {n_rows} are: the data are damaged, or another "
+                "program is changing them. Run again with a whole file that nothing writes to.",
+                "{parameter}: {n} rows were read where {n_rows} are: the data are damaged, or "
+                "another program is changing them. Run again with a whole file that nothing writes "
+                "to.",
+                n_read,
+                parameter=parameter,
+                n_rows=n_rows,
+            )
+        )
 
 
 def is_csv(path: Path) -> bool:

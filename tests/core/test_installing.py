@@ -112,6 +112,13 @@ def test_the_page_on_installing_tells_the_same_lines(page):
     assert told == [*by_pip, OF_FLATPAK, *(lines_for(*told_there) for told_there in (TOLD[0], OF_UBUNTU_22, TOLD[1]))]
 
 
+def test_the_oldest_packages_are_the_same_wherever_they_are_asked_for():
+    numpy, scipy = (".".join(map(str, installing.NEEDED[name])) for name in ("numpy", "scipy"))
+    assert f'"numpy>={numpy}", "scipy>={scipy}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    setup = (ROOT / "scripts" / "setup").read_text(encoding="utf-8")
+    assert f"< {installing.NEEDED['numpy']})" in setup and f'"scipy>={scipy}"' in setup
+
+
 @pytest.mark.parametrize(
     ("numpy", "pyarrow", "goes"),
     [("1.26.4", "25.0.1", True), ("1.26.4", "26.0.1", False), ("2.2.4", "26.0.1", True), ("1.26.4", "unknown", True)],

@@ -124,7 +124,9 @@ BEYOND = "have coordinates that are missing, infinite or beyond 1{0}000{0}000{0}
 def test_shapes_that_are_none_are_named(provider, shapes, words, voronoi):
     """Repairing polygons with coordinates of 1e300 never ended."""
     if words == BEYOND and 33400 <= Qgis.QGIS_VERSION_INT < 33500:
-        pytest.skip("QGIS 3.34 itself fails at such coordinates, in words of its own or without any")
+        if shapes == HUGE:
+            pytest.skip("QGIS 3.34 itself logs that it could not turn them, in words of its own")
+        words = "REGIONS cannot be opened"
     ends_in_a_sentence(anonymize(REGIONS=areas(shapes), VORONOI=voronoi), words)
 
 

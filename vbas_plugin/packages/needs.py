@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
-from ...algorithms.unavailable import NEEDED, missing_packages
+from ...algorithms.unavailable import missing_packages
 from ...core.dataclass import dataclass
-from ...core.installing import Surroundings, folder_line, for_folder, is_there, lines_for, pip_lines, version_of
+from ...core.installing import NEEDED, Surroundings, folder_line, for_folder, is_there, lines_for, pip_lines, version_of
 from ...core.language import all_of, tr
 
 

@@ -256,7 +256,7 @@ def _source_name(inputs: Inputs, name: str) -> str:
     """What the user calls the layer that was given; empty for none."""
     if not inputs.has(name) or inputs.definition(name).type() != "source":
         return ""
-    source = inputs.algorithm.parameterAsSource(inputs.parameters, name, inputs.context)
+    source = inputs.source(name)
     return "" if source is None else str(source.sourceName())
 
 

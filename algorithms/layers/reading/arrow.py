@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from osgeo import ogr
 
-from ....core.errors import InputError
-from ....core.language import plural
 from ....core.records.columns import Column, ColumnBuilder
+from ....core.records.table_file import check_rows
 from ..gdal_errors import told_to_handlers
 from .unreadable import errors_of_readers, undecoded
 
@@ -46,19 +45,7 @@ def read_arrow(
         for name, builder in builders.items():
             _add(builder, batch[name], text[name], name, parameter)
         progress(done / n_rows)
-    if done != n_rows:
-        raise InputError(
-            plural(
-                "{parameter}: {n} row was read where {n_rows} are: the data are damaged, or another "
-                "program is changing them. Run again with a whole file that nothing writes to.",
-                "{parameter}: {n} rows were read where {n_rows} are: the data are damaged, or "
-                "another program is changing them. Run again with a whole file that nothing writes "
-                "to.",
-                done,
-                parameter=parameter,
-                n_rows=n_rows,
-            )
-        )
+    check_rows(done, n_rows, parameter)
     return {name: builder.column() for name, builder in builders.items()}
 
 

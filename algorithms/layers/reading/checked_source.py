@@ -171,7 +171,7 @@ def with_all_of_one_name(request: QgsFeatureRequest, fields: QgsFields) -> QgsFe
 def checked_source(inputs: Inputs, name: str) -> CheckedSource | None:
     """The source of a parameter, None where no layer is given."""
     algorithm, context = inputs.algorithm, inputs.context
-    source = algorithm.parameterAsSource(inputs.parameters, name, context)
+    source = inputs.source(name)
     if source is None:
         return None
     value = inputs.parameters.get(name)
