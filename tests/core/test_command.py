@@ -384,6 +384,16 @@ def test_a_table_that_is_cut_short_is_refused(tmp_path):
         table_of_source("t.shp", tmp_path, "RECORDS")
 
 
+def test_a_row_that_is_lost_on_the_way_is_noticed(tmp_path, monkeypatch):
+    geopandas = pytest.importorskip("geopandas")
+    frame = geopandas.GeoDataFrame({"sex": ["f", "m"] * 2}, geometry=shapely.points([[0, 0]] * 4), crs=32633)
+    frame.to_file(tmp_path / "t.shp")
+    read = geopandas.read_file
+    monkeypatch.setattr(geopandas, "read_file", lambda *given, **asked: read(*given, **asked).iloc[:-1])
+    with pytest.raises(InputError, match="3 rows were read where 4 are"):
+        table_of_source("t.shp", tmp_path, "RECORDS")
+
+
 def test_fields_of_one_name_are_called_as_qgis_calls_them(tmp_path):
     (tmp_path / "table.csv").write_text("area,sex,sex,sex_1\n1,f,g,h\n2,m,n,o\n")
     table = table_of_source("table.csv", tmp_path, "RECORDS")
