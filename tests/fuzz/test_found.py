@@ -126,7 +126,7 @@ def test_shapes_that_are_none_are_named(provider, shapes, words, voronoi):
     if words == BEYOND and 33400 <= Qgis.QGIS_VERSION_INT < 33500:
         if shapes == HUGE:
             pytest.skip("QGIS 3.34 itself logs that it could not turn them, in words of its own")
-        words = "REGIONS cannot be opened"
+        words = "(REGIONS) cannot be opened"
     ends_in_a_sentence(anonymize(REGIONS=areas(shapes), VORONOI=voronoi), words)
 
 
