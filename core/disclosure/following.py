@@ -56,7 +56,7 @@ def following(block: Block, classes: np.ndarray | None = None, progress: Progres
     exchanges = Exchanges(block, None if classes is None else np.flatnonzero(classes))
     left = [places.some(np.flatnonzero(~freed_beyond(exchanges, block, places))) for places in asked]
     if are_flows(block):
-        left = _without(left, freed_by_programs(block, left, BEFORE_FLOWS))
+        left = _without(left, freed_by_programs(block, left, BEFORE_FLOWS, progress))
         coarser = [places.group_of is not None for places in left]
         left = _without(left, freed_by_flows(block, left, progress))
         freed = [
@@ -64,10 +64,10 @@ def following(block: Block, classes: np.ndarray | None = None, progress: Progres
             for places, of_groups in zip(left, coarser)
         ]
     else:
-        left = _without(left, freed_by_programs(block, left, AT_ONCE))
+        left = _without(left, freed_by_programs(block, left, AT_ONCE, progress))
         left = _without(left, [freed_by_exchange(block, places) for places in left])
         left = _without(left, [_freed_one_by_one(block, places, progress) for places in left])
-        freed = freed_by_programs(block, left, MOST_AT_ONCE)
+        freed = freed_by_programs(block, left, MOST_AT_ONCE, progress)
     counts: dict[tuple[bytes, bytes], Open] = {}
     for places, done in zip(left, freed):
         for number in np.flatnonzero(~done).tolist():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Callable
 
 import numpy as np
 
+from ..progress import Progress, silent
 from ..scientific import optimize, sparse
 from .block import Block, Family
 from .count_tables import MANY
@@ -17,12 +18,17 @@ from .exchanges import Places
 from .programs import MOST_UNKNOWNS, SOLVED, Problem, decide, solve
 
 
-def freed_by_programs(block: Block, places: Sequence[Places], size: tuple[int, int]) -> list[np.ndarray]:
-    """Which counts some table of people frees, (q,) bool for each; size : unknowns of a program, and most turns."""
+def freed_by_programs(
+    block: Block, places: Sequence[Places], size: tuple[int, int], progress: Progress = silent
+) -> list[np.ndarray]:
+    """Which counts some table of people frees, (q,) bool for each; size : unknowns of a program, and most turns;
+    progress : raises to cancel."""
     free = [np.zeros(len(some), bool) for some in places]
     rng = np.random.default_rng(0)
     unknowns, turns = size
-    for areas in _stretches(block, unknowns):
+    stretches = _stretches(block, unknowns)
+    for number, areas in enumerate(stretches):
+        progress(number / len(stretches))
         _free_within(block, places, free, areas, turns, rng)
     return free
 

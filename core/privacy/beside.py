@@ -25,7 +25,8 @@ from .published_counts import HeldAgainstCounts, hold_against_counts
 from .requirement import Requirement
 
 MOST_TURNS = 20
-MOST_TOGETHER = 4_000  # areas x classes of which tables and people are looked at together: all classes in one program
+# Areas x classes of which tables and people are looked at together, all classes at once: a millisecond for each.
+MOST_TOGETHER = 250_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -261,7 +261,9 @@ class _Work:
                 return
             before = self.block.level_of.copy()
             self.block.stronger = False
-            for count in sorted(ours, key=lambda count: (-count.places.level, count.area, count.class_of)):
+            order = sorted(ours, key=lambda count: (-count.places.level, count.area, count.class_of))
+            for done, count in enumerate(order):
+                progress(done / len(order))
                 if not self._hidden(count):
                     settled.add(count.key)
                     self.n_left += 1
@@ -275,6 +277,8 @@ class _Work:
             way = self._cheapest(count, len(done) < MOST_LOOSENED)
             if way is None:
                 return False
+            if not way.steps:
+                break
             for step in self._one_by_one(way):
                 changes = self._do(step)
                 if changes:
@@ -284,9 +288,12 @@ class _Work:
         return True
 
     def _cheapest(self, count: Open, loosened: bool) -> _Way | None:
-        """What to move up next for a count: the cheapest that frees it of what is tried, or what may help to."""
-        ways = self._by_loss(self._ways(count))
+        """What to move up next for a count: the cheapest that frees it of what is tried, or what may help to; nothing
+        where it is free as it is."""
         several, frees = self._loosened(count) if loosened else (None, False)
+        if several is not None and not several.steps:
+            return several
+        ways = self._by_loss(self._ways(count))
         if several is not None and frees:
             single = self._first_that_frees(
                 [way for way in ways[:MOST_TRIED] if way.loss < several.loss], count, FEW_TRIED
@@ -311,6 +318,8 @@ class _Work:
             for way in self._by_loss(self._way_without(sums) for sums in every):
                 changes = self._do(way)
                 if not changes:
+                    if not way.steps and freed_within(block, count.places, count.number, some):
+                        return way, True  # more areas than `is_free` looks at
                     continue
                 frees = is_free(block, count, 0) or (
                     not are_flows(block) and freed_within(block, count.places, count.number, some)

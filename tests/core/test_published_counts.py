@@ -15,16 +15,17 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure import block_flows, programs
 from vbas.core.disclosure.block import Block, Storeys
 from vbas.core.disclosure.block_flows import freed_by_flows
-from vbas.core.disclosure.count_tables import own_totals
+from vbas.core.disclosure.count_tables import CountTable, own_totals
 from vbas.core.disclosure.exchanges import places_of
-from vbas.core.disclosure.following import following
+from vbas.core.disclosure.following import Open, following, is_free
 from vbas.core.disclosure.undecided import proven_to_follow
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from vbas.core.privacy.diversity import shares_of
-from vbas.core.privacy.published_counts import hold_against_counts
+from vbas.core.privacy.published_counts import _Work, hold_against_counts
+from vbas.core.privacy.released_cells import ReleasedCells
 from vbas.core.privacy.requirement import Requirement
 from vbas.core.profile import profile_records
 
@@ -358,3 +359,37 @@ def test_without_tables_nothing_is_looked_at_and_nothing_changes():
     held = hold_against_counts(plan, [], areas)
     assert held.plan is plan
     assert (held.n_followed, held.n_anyway, held.n_left, held.n_coarser, held.n_suppressed, held.n_tried) == (0,) * 6
+
+
+def test_a_count_that_people_further_away_free_is_left_as_it_is():
+    """In three areas somebody may be of the class of the next one: no exchange of two of them does that, and two are
+    further away than the areas that are looked at first."""
+    n = 60
+    people = np.tile([0, 0, 0, 5], (n, 1))
+    people[0], people[1:30], people[30], people[31] = [1, 0, 0, 0], [1, 1, 1, 3], [0, 5, 0, 0], [0, 0, 5, 0]
+    _, plan = by_hand(people.tolist(), np.ones_like(people).tolist(), [0] * n)
+
+    def table_of(zone_of: np.ndarray, group_of: np.ndarray) -> CountTable:
+        shape = int(zone_of.max()) + 1, int(group_of.max()) + 1
+        table = CountTable("known", ("q",), zone_of, shape[0], group_of, shape[1], np.zeros(shape), np.zeros(shape))
+        counts = table.true_counts(plan.profile)
+        return replace(table, low=counts, high=counts)
+
+    each, area = np.arange(4), np.arange(n)
+    tables = [table_of(area, 0 * each), table_of(0 * area, each)]
+    tables.append(table_of(np.where((area > 0) & (area < 30), area - 1, -1), each))
+    for own, nobody in ((0, [2, 3]), (30, [0, 3]), (31, [1, 3])):  # everybody knows that these are not there
+        tables.append(table_of(np.where(area == own, 0, -1), np.isin(each, nobody).astype(np.int64)))
+    cells = ReleasedCells(plan.profile, plan.levels, [None, None], K, plan.levels_of_cells, plan.in_zones)
+    storeys = Storeys(plan.levels.region_of, [None, None], K, plan.in_zones, cells.bounded)
+    work = _Work(cells, tables, np.arange(4), storeys, [np.zeros(n), np.full(1, 1000.0)], None)
+    (count,) = [
+        Open(places, number)
+        for places in places_of(work.block)
+        for number in range(len(places))
+        if places.areas(number).tolist() == [0] and places.class_of[number] == 0
+    ][:1]
+    before = work.block.level_of.copy()
+    assert not is_free(work.block, count)
+    assert work._hidden(count)
+    assert np.array_equal(work.block.level_of, before) and (before >= 0).sum() == plan.profile.counts.nnz

@@ -16,8 +16,8 @@ from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan
+from vbas.core.privacy import beside
 from vbas.core.privacy.beside import (
-    MOST_TOGETHER,
     TablesBeside,
     hold_beside_and_together,
     people_beside,
@@ -121,7 +121,8 @@ def test_people_are_known_beside_tables_of_larger_units_alone():
     assert people_beside([first], profile, people) is not None
 
 
-def test_where_there_are_too_many_areas_and_classes_to_look_at_all_together_it_is_said():
+def test_where_there_are_too_many_areas_and_classes_to_look_at_all_together_it_is_said(monkeypatch):
+    monkeypatch.setattr(beside, "MOST_TOGETHER", 4_000)
     rng = np.random.default_rng(0)
     n = 40
     areas = make_areas([f"a{at}" for at in range(n)], rng.random((n, 2)) * 9_000, in_metres=True)
@@ -137,7 +138,7 @@ def test_where_there_are_too_many_areas_and_classes_to_look_at_all_together_it_i
     said = Heard()
     ask = Ask(k=3, published_counts=of_all, disclosure=NO_SMALL_COUNT)
     (sentence,) = [note for note in anonymise(areas, records, levels, ask, log=said).notes if "prove together" in note]
-    assert n * len(records.profile.classes) > MOST_TOGETHER and said.said.count(f"! {sentence}") == 1
+    assert n * len(records.profile.classes) > beside.MOST_TOGETHER and said.said.count(f"! {sentence}") == 1
     few = people_beside([own_totals(records.profile, levels.crosswalks[1], [])], records.profile, areas.population)
     assert few is not None and too_many_together(few) == sentence and too_many_together(None) == ""
-    assert not too_many_together(replace(few, group_of=few.group_of[: MOST_TOGETHER // n]))
+    assert not too_many_together(replace(few, group_of=few.group_of[: beside.MOST_TOGETHER // n]))
