@@ -118,6 +118,14 @@ class Places:
         self._n_regions = n_regions
         self._each_in_one_region = bool((np.bincount(self.area_of) <= 1).all())
 
+    @cached_property
+    def _in_one_place(self) -> np.ndarray:
+        """Of all pairs of rows of each region, the share in one area, (n_regions,)."""
+        n_places, n_regions = len(self.region_of), self._n_regions
+        together = np.bincount(self.region_of, _pairs(np.bincount(self.place, minlength=n_places)), n_regions)
+        shares: np.ndarray = together / np.maximum(_pairs(np.bincount(self.region, minlength=n_regions)), 1.0)
+        return shares
+
     def agreement(self, value: np.ndarray) -> Agreement:
         """How far the rows that share a value lie in one area."""
         return next(self.agreements(value, (self.place,)))
@@ -125,12 +133,15 @@ class Places:
     def agreements(self, value: np.ndarray, places: Iterable[np.ndarray]) -> Iterator[Agreement]:
         """The same for rows that were in other places, one after another; places : (r,) each, within their regions."""
         n_values, n_places = int(value.max(initial=-1)) + 1, len(self.region_of)
-        of_region = np.bincount(self.region_of, _pairs(np.bincount(self.place, minlength=n_places)), self._n_regions)
-        of_region = of_region / np.maximum(_pairs(np.bincount(self.region, minlength=self._n_regions)), 1.0)
-        shared, in_region, n_shared = _groups(value, n_values, self.region, self._n_regions)
-        times = np.bincount(value, minlength=n_values).astype(float)
+        counts = np.bincount(value, minlength=n_values)
+        times = counts.astype(float)
+        if self._n_regions == 1:
+            shared, n_shared = np.arange(n_values), counts
+            in_region = np.zeros(n_values, np.int64)
+        else:
+            shared, in_region, n_shared = _groups(value, n_values, self.region, self._n_regions)
         pairs = np.bincount(shared, _pairs(n_shared), n_values)
-        expected = np.bincount(shared, _pairs(n_shared) * of_region[in_region], n_values)
+        expected = np.bincount(shared, _pairs(n_shared) * self._in_one_place[in_region], n_values)
         pairs = np.where(pairs == 0, np.nan, pairs)
         anywhere = np.where(times > 1, _pairs(times), np.nan)
         for place in places:

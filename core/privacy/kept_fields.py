@@ -178,7 +178,7 @@ def _examine(name: str, column: Column, looking: Looking, k: int) -> KeptField:
     refines, finer = refined_identifier(some, looking.quasi_identifiers, EXPOSED)
     regains, regained = regained_identifier(some, looking.coarsened, EXPOSED)
     known = np.array([category is not None for category in column.categories], bool)
-    there = known[value]
+    there = slice(None) if known.all() else known[value]
     spread = spread_of(looking.places, value).of_values(known)
     times = spread.times(len(known))
     equivalence_class = looking.equivalence_class

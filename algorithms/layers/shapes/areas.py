@@ -67,7 +67,10 @@ class AreaLayer:
     @cached_property
     def surfaces_square_metres(self) -> np.ndarray:
         """Their areas, (n,) square metres."""
-        return self.square_metres_of(self.surfaces) if self.are_points else self.square_metres
+        if not self.are_points:
+            return self.square_metres
+        equal_area = equal_area_crs(self.crs, self.planar, self.shapes)
+        return shapely.area(in_crs(self.drawn_as, self.planar, equal_area, self.context))
 
     def to_layer(self, shapes: np.ndarray) -> np.ndarray:
         """Shapes from planar coordinates to the layer's CRS, (m,) array."""
@@ -82,11 +85,6 @@ class AreaLayer:
     def north(self) -> float | None:
         """Where north is in the middle of the areas, in degrees clockwise from the top of the plane."""
         return north_of(self.planar, shapely.points(self.areas.points), self.context)
-
-    def square_metres_of(self, shapes: np.ndarray) -> np.ndarray:
-        """Areas of shapes in the layer's own CRS, (m,) square metres."""
-        equal_area = equal_area_crs(self.crs, self.planar, self.shapes)
-        return shapely.area(in_crs(shapes, self.crs, equal_area, self.context))
 
     def with_neighbours(self, progress: Progress = silent) -> AreaLayer:
         """The same areas, knowing which polygons share a border; core asks points itself."""
@@ -144,7 +142,7 @@ def read_areas(
         bool(population),
         shapes,
         measured,
-        shapely.area(measured if equal_area == planar else in_crs(shapes, crs, equal_area, context)),
+        shapely.area(measured if read.are_points or equal_area == planar else in_crs(shapes, crs, equal_area, context)),
         read.identifiers,
         read.id_field,
         read.are_points,
