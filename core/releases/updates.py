@@ -1,8 +1,8 @@
 """Updates: the same regions and quasi-identifiers, released again after people were added, removed or corrected.
 
 Each class of each region must change by nobody or by at least k people: a change of one is one person, seen at once.
-So must the people of each sensitive value, where a class shows them: as many people as before with one diagnosis less
-and another more are one who left and one who came, or one whose diagnosis changed.
+So must those who came, and those who left, by what the sensitive values tell, where a class shows them: as many people
+as before with one diagnosis less and another more are one who left and one who came, or one whose diagnosis changed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ class Changes:
     """Counts that changed by few people: arrays (c,) of level, region, class (of the new release) and both counts.
 
     people : how many they are at least, where values tell that some came and some left
+    by_values : (c,) bool, of which values alone tell that they are few: `people` who came beside k and more who left,
+    or the other way round
     values : for each, (sensitive field, value, by how many more or fewer people have it)
     n_compared : counts that both releases show
     Under several levels the counts of the coarsest are those of all people of the region, wherever they are shown, and
@@ -35,6 +37,7 @@ class Changes:
     after: np.ndarray
     total: np.ndarray
     people: np.ndarray
+    by_values: np.ndarray
     values: tuple[tuple[tuple[str, str, int], ...], ...]
     n_compared: int = 0
 
@@ -74,8 +77,8 @@ def same_regions(old: Published, new: Published) -> list[np.ndarray] | None:
 class Compared:
     """Two releases of the same regions.
 
-    few : counts that differ by 1 to k-1 people; homogeneous : those by k or more, all of one sensitive value; differs :
-    whether they are of other people
+    few : counts that differ by 1 to k-1 people, or where by their values 1 to k-1 came or left; homogeneous : those by
+    k or more, all of one sensitive value; differs : whether they are of other people
     """
 
     few: Changes
@@ -120,12 +123,10 @@ class Comparing:
         self._classes: dict[tuple[str, ...], int] = {}
         self._values: dict[str, int] = {}
 
-    def compare(self, old: Published, new: Published, k: int, rows: bool = True, each: bool = False) -> Compared | None:
+    def compare(self, old: Published, new: Published, k: int, rows: bool = True) -> Compared | None:
         """Two releases held against each other, None where their regions, levels or quasi-identifiers differ.
 
-        rows : whether what rows show together is compared, too, where both are known to show the same fields; each :
-        whether those who came, by all that is shown of them, and those who left are few where either are, as an update
-        has neither; else where both are
+        rows : whether what rows show together is compared, too, where both are known to show the same fields
         """
         if old.counts_from is not None or new.counts_from is not None:
             return None
@@ -142,6 +143,10 @@ class Comparing:
         names = before.fields.keys() & after.fields.keys()
         compared = sorted(name for name in names if rows or not is_of_rows(name))
         fields = {field for name in compared for field in fields_of(name)}
+        together = [name for name in compared if fields == set(fields_of(name))]
+        # What single fields tell is less than what their rows do: of these an update has seen to it.
+        of_fields = not together and not (rows and all(map(_has_rows, (before, after))))
+        by_values = np.zeros((2, len(people)), np.int64)  # who came and who left
         for name in compared:
             place, value, number = _difference(before, after, name, in_old, in_new)
             came, left = (
@@ -149,8 +154,8 @@ class Comparing:
                 for side in (number > 0, number < 0)
             )
             people = np.maximum(people, np.maximum(came, left))
-            if each and fields == set(fields_of(name)):
-                few |= ((came > 0) & (came < k)) | ((left > 0) & (left < k))
+            if of_fields or name in together:
+                by_values = np.maximum(by_values, (came, left))
             changed[place] = True
             differences.append((_said(name), place, value, number))
             if is_of_rows(name):
@@ -158,14 +163,17 @@ class Comparing:
             alone = np.bincount(place, minlength=len(people))[place] == 1
             one_value.append((place[alone], np.abs(number[alone])))
         few |= (people >= 1) & (people < k)
+        only_by_values = np.where(by_values < k, by_values, 0).max(axis=0)
+        only_by_values[few] = 0
+        people = np.where(only_by_values, only_by_values, people)
         homogeneous = np.zeros(len(people), bool)
         for place, number in one_value:
             homogeneous[place[number == people[place]]] = True
         total = after.key[in_new] >> LEVEL_AT == 0
         differs = bool((changed & (total | (not new.nested))).any())
         few_told, homogeneous_told = (
-            self._changes(np.flatnonzero(some), before, after, in_old, in_new, people, differences)
-            for some in (few, homogeneous & ~few)
+            self._changes(np.flatnonzero(some), before, after, in_old, in_new, people, only_by_values > 0, differences)
+            for some in (few | (only_by_values > 0), homogeneous & ~few & (only_by_values == 0))
         )
         return Compared(few_told, homogeneous_told, differs)
 
@@ -190,6 +198,7 @@ class Comparing:
         in_old: np.ndarray,
         in_new: np.ndarray,
         people: np.ndarray,
+        by_values: np.ndarray,
         differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]],
     ) -> Changes:
         """Some of the counts that both show, by level, region and class of the older release."""
@@ -218,6 +227,7 @@ class Comparing:
             after.records[new],
             total,
             people[some],
+            by_values[some],
             tuple(map(tuple, of_each)),
             len(in_new),
         )
@@ -288,6 +298,11 @@ def _in_both(before: _ReleasedRows, after: _ReleasedRows) -> tuple[np.ndarray, n
     at = np.minimum(np.searchsorted(before.key, after.key), max(len(before.key) - 1, 0))
     in_new = np.flatnonzero(before.key[at] == after.key) if len(before.key) else at[:0]
     return at[in_new], in_new
+
+
+def _has_rows(release: _ReleasedRows) -> bool:
+    """Whether it is known what rows of a release show together."""
+    return any(map(is_of_rows, release.fields))
 
 
 def _said(field: str) -> str:

@@ -13,7 +13,7 @@ from ..disclosure.counts import CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, H
 from ..disclosure.published import Published
 from ..language import plural, tr
 from ..releases.examining import AllExamined
-from ..releases.listing import CHANGE, HOMOGENEOUS_CHANGE, Row
+from ..releases.listing import CHANGE, CHANGE_BY_VALUES, HOMOGENEOUS_CHANGE, Row
 from .certificate import checked_section
 from .page import Report, Section, render
 from .provenance import Provenance, how_it_was_done
@@ -28,6 +28,10 @@ MEANING = {
     HOMOGENEOUS: tr("k people and more who all have one sensitive value, which no release alone shows"),
     HOMOGENEOUS_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
     CHANGE: tr("people who were added to a count, or taken out, between two releases of the same regions"),
+    CHANGE_BY_VALUES: tr(
+        "a few people who were added to a count beside many who were taken out, or the other way round, as their "
+        "sensitive values tell"
+    ),
 }
 
 

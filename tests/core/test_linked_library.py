@@ -155,7 +155,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(given: dict[str, Any], says: 
 
 def test_persons_and_their_tables_have_sensitive_fields_of_their_own() -> None:
     """`sensitive` named fields by table alone, and none of the persons could be asked for."""
-    asked = {"keep_fields": None, "l_diversity": 3, "keep": None}
+    asked: dict[str, Any] = {"keep_fields": None, "l_diversity": 3, "keep": None}
     release = released(sensitive="income", linked_sensitive={"stays": "days"}, **asked)
     assert {shares.field for shares in release.account.requirement.shares} == {"income"}
     assert "income" in release.records and "days" in release.tables["stays"]

@@ -95,14 +95,17 @@ def one_by_one(old, new, k):
             for field in values.keys() & others.keys()
         }
         by = {field: {value: d for value, d in sorted(found.items()) if d} for field, found in sorted(by.items())}
-        people = max(
-            [abs(m - n)]
-            + [sum(d for d in found.values() if d * sign > 0) * sign for found in by.values() for sign in (1, -1)]
+        came, left = (
+            max([sum(d for d in found.values() if d * sign > 0) * sign for found in by.values()], default=0)
+            for sign in (1, -1)
         )
+        people = max(abs(m - n), came, left)
         told = tuple((field, value, d) for field, found in by.items() for value, d in found.items())
-        row = key, n, m, people, told
+        row = key, n, m, people, False, told
         if 1 <= people < k or 1 <= abs(m - n) < k:
             few.append(row)
+        elif 1 <= came < k or 1 <= left < k:
+            few.append((key, n, m, min(came or k, left or k), True, told))
         elif people and any([abs(d) for d in found.values()] == [people] for found in by.values()):
             homogeneous.append(row)
         other |= (key[0] < 0 or not new.nested) and (n != m or bool(told))
@@ -138,11 +141,11 @@ def rows_of(changes, old, new):
     return [
         (
             (-1 if total else int(level), int(regions[level][region]), texts[of]),
-            *(int(before), int(after), int(people), values),
+            *(int(before), int(after), int(people), bool(by_values), values),
         )
-        for level, region, of, before, after, total, people, values in zip(
+        for level, region, of, before, after, total, people, by_values, values in zip(
             *(changes.level, changes.region, changes.class_of, changes.before, changes.after, changes.total),
-            *(changes.people, changes.values),
+            *(changes.people, changes.by_values, changes.values),
         )
     ]
 
