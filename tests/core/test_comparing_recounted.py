@@ -167,7 +167,8 @@ def test_what_two_releases_tell_beside_each_other(seed):
             ]
             assert [(of["age"], of["sex"]) for of in classes] == [place[3] for place, _ in sorted(told)]
             assert changes.n_compared == len(plain) and len(changes) == len(told)
-            assert changes.n_persons == sum(row[5] for _, row in told if not row[4])
+            of_totals = max((row[5] for _, row in told if row[4]), default=0)
+            assert changes.n_persons == max(sum(row[5] for _, row in told if not row[4]), of_totals)
     fields = ["ill"] * bool(with_values) + ["ill + job"] * bool(with_rows)
     as_many = [
         key
