@@ -42,6 +42,7 @@ from .privacy.beside import (
     tables_beside,
     too_many_together,
 )
+from .privacy.between_periods import said_between_periods
 from .privacy.count_rows import CountRows, rows_elsewhere
 from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from .privacy.in_each_period import with_series
@@ -401,6 +402,10 @@ def anonymise(
     counted_rows = at_hand.counted_rows()
     weights = "" if counted_rows is None else warning_of_weights(counted, counted_rows, population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
+    if ask.period:
+        between, not_looked_at = said_between_periods(plan, ask.period)
+        log.warn(*filter(None, [between]))
+        log.info(*filter(None, [not_looked_at]))
     if rows.linked:
         log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)

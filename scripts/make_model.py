@@ -33,7 +33,6 @@ from qgis.PyQt.QtGui import QColor
 from vbas.algorithms.named import GROUPS
 from vbas.core.approach import using_setting
 from vbas.core.configuration import CUSTOM, RECOMMENDED
-from vbas.core.parameters import DEFAULT_K, SMALLEST_K
 from vbas.core.site_number import APPROACHES as SITE_NUMBERS
 from vbas.core.tables import table_of
 
@@ -252,7 +251,6 @@ MONTHLY = Chain(
             ("REGISTER", "ALIASES", "HIERARCHIES", "HIERARCHY_RULES"),
             {},
             outputs=("PINNED", "REPORT"),
-            reckoned={"K": f"if(@K >= {SMALLEST_K}, @K, {DEFAULT_K})"},
             after=("updaterelease",),
         ),
         Step(

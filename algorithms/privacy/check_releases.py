@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
+from ...core.parameters import DEFAULT_K, SMALLEST_K
 from ...core.releases.concluding import counts_rows, of_some_people
 from ...core.releases.examining import examine_all
 from ...core.releases.listing import rows_of
@@ -17,7 +18,6 @@ from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, NOT_GIVEN, Conditions
 from ..form.form import Form
 from ..form.generalising import relating_parameters
-from ..form.guarantees import k_parameter
 from ..form.provenance import provenance_of
 from .relating import aliases_parameter, comparable
 from .releases import disclosed_table, register_parameter, release_parameters, releases_of
@@ -55,7 +55,17 @@ class CheckReleases(VbasAlgorithm):
             *release_parameters(),
             aliases_parameter(),
             *relating_parameters(),
-            k_parameter(),
+            shared.whole(
+                "K",
+                tr("k: smallest class allowed"),
+                None,
+                tr(
+                    "Counts of fewer people are looked for. Empty: the smallest k of the releases of REGISTER, or {k}.",
+                    k=DEFAULT_K,
+                ),
+                SMALLEST_K,
+                optional=True,
+            ),
             *(shared.optional(shared.advanced(parameter)) for parameter in area_parameters(with_population=False)),
             shared.sink(PINNED, optional=True),
             shared.report(tr("A page with the verdict, and what is given away by which releases.")),
@@ -79,7 +89,7 @@ class CheckReleases(VbasAlgorithm):
         }
 
     def work(self, form: Form) -> dict[str, object]:
-        compared, k = releases_of(form), form.whole("K")
+        compared = releases_of(form)
         releases = compared.releases
         if len(releases) < 2:
             raise InputError(
@@ -89,6 +99,7 @@ class CheckReleases(VbasAlgorithm):
                     len(releases),
                 )
             )
+        k = form.whole("K") if form.given("K") else min(release.k for release in releases)
         releases, same = comparable(form, releases, compared.aliases)
         not_compared = (*compared.warnings, *same.warnings)
         taken = (*compared.said, *same.said)
@@ -107,7 +118,8 @@ class CheckReleases(VbasAlgorithm):
             lambda: releases_report(findings, rows, releases, k, provenance_of(form), taken, unsure, same.assumption),
         )
         sure = not (rows or unsure or findings.n_contradicted or findings.n_undecided)
-        (form.info if sure else form.warn)(verdict(findings, k, unsure, same.assumption))
+        least = min(release.k for release in releases)
+        (form.info if sure else form.warn)(verdict(findings, k, least, unsure, same.assumption))
         form.info(tried(certificate_of_all(findings, releases, k)))
         if nested_by_nobody_knows(releases):
             form.info(not_by_the_method(k))

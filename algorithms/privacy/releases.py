@@ -17,7 +17,7 @@ from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.job.values import parts_of
 from ...core.language import tr
-from ...core.parameters import SMALLEST_K
+from ...core.parameters import DEFAULT_K, SMALLEST_K
 from ...core.publish.register.chain import broken_chain
 from ...core.publish.register.published_releases import read_register
 from ...core.records.table import counts_of
@@ -166,7 +166,7 @@ def _each_k(form: Form, n_releases: int) -> list[int]:
     """The k that each release was made with."""
     given = parts_of(form.text("EACH_K"))
     if not given:
-        return [form.whole("K")] * n_releases
+        return [form.whole("K") if form.given("K") else DEFAULT_K] * n_releases
     if len(given) != n_releases or not all(part.isdecimal() and int(part) >= SMALLEST_K for part in given):
         raise InputError(
             tr(

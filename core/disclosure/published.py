@@ -83,8 +83,12 @@ class Published:
     @property
     def coarsest_region(self) -> np.ndarray:
         """The region of the coarsest level around each equivalence class, (L,) int64."""
-        region = self.region.copy()
-        for level in range(len(self.levels) - 1):
+        return self.region_at(len(self.levels) - 1)
+
+    def region_at(self, height: int) -> np.ndarray:
+        """The region of a level around each equivalence class, (L,) int64; -1 for those of coarser levels."""
+        region = np.where(self.level <= height, self.region, -1)
+        for level in range(height):
             below = self.level <= level
             region[below] = self.levels.parents(level)[region[below]]
         return region

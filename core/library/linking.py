@@ -13,7 +13,7 @@ from ..language import tr
 from ..linked.tables import ALL_ROWS
 from ..log import Log
 from ..progress import Progress, silent
-from .anonymizing import made_of
+from .anonymizing import Names, made_of
 from .frames import frame_of
 from .linked import AnonymizedLinked
 
@@ -29,7 +29,8 @@ def anonymize_linked(
     key: str,
     known: ByTable | None = None,
     keep: ByTable | None = None,
-    sensitive: ByTable | None = None,
+    sensitive: ByTable | Names | None = None,
+    linked_sensitive: ByTable | None = None,
     linked_keys: Mapping[str, str] | None = None,
     count_known: bool = True,
     new_key: bool = True,
@@ -61,9 +62,12 @@ def anonymize_linked(
         The field of the persons, and of the tables, that says whose a row is; it is not released.
     known : mapping of str to names of fields, optional
         By table, what others may know of each of a person's rows, such as the month of a stay. It is released.
-    keep, sensitive : mapping of str to names of fields, optional
+    keep, linked_sensitive : mapping of str to names of fields, optional
         By table, additional fields to release as they are; of the sensitive ones, the people who look alike must not
         have one value in common: see `l_diversity` and `max_share`.
+    sensitive : str, sequence of str or mapping, optional
+        Fields of the persons of which the same is asked, as for `anonymize`; or, by table, the same as
+        `linked_sensitive`.
     linked_keys : mapping of str to str, optional
         The key of tables that call it otherwise.
     count_known : bool
@@ -106,7 +110,10 @@ def anonymize_linked(
     (12, 24, 0)
     """
     refuse_unknown_keywords(list(settings), "REGIONS", "RECORDS")
-    values = by_name({"region_id": area, "record_region": area, **settings})
+    by_table = isinstance(sensitive, Mapping)
+    of_tables = {**_names(SENSITIVE, sensitive if by_table else None), **_names(SENSITIVE, linked_sensitive)}
+    of_persons = None if by_table else sensitive
+    values = by_name({"region_id": area, "record_region": area, "sensitive": of_persons, **settings})
     if not isinstance(tables, Mapping):
         raise InputError(tr("LINKED_TABLES: give the linked tables by name."))
     linking = Linking(
@@ -114,7 +121,7 @@ def anonymize_linked(
         {name: frame_of(frame, name) for name, frame in tables.items()},
         _names(KNOWN, known),
         _names(KEEP, keep),
-        _names(SENSITIVE, sensitive),
+        of_tables,
         {table: names[0] for table, names in _names("LINKED_KEYS", linked_keys).items() if names},
         count_known,
         new_key,

@@ -88,14 +88,15 @@ def held_against_earlier(
     also : what else must hold of a plan that is repaired, a function that suppresses further equivalence classes where
     it does not; tables : of counts that others publish, which are known together with the earlier releases; progress :
     begins anew with each check, and raises to cancel; rows : what rows show together beside quasi-identifiers, which is
-    compared with the earlier releases only where these are updated. Raises
+    compared with the earlier releases only where either carries on another one. Raises
     PrivacyError where counts follow and may not be, or cannot be, mended, and where the releases
     contradict each other; InputError where somebody has to say which fields are the same.
     """
     refuse_data_dependent_groups(table, earlier.rules)
     coarsened = {name: column.level for name, column in table.coarsened.items()}
     of_persons = requirement.has_several(plan.profile.n_records)
-    compared = rows if earlier.updated else None
+    carried_on = any(release.updates is not None for release in earlier.releases)
+    compared = rows if earlier.updated or carried_on else None
     published = publish(plan, areas, tr("release {n}", n=len(earlier.releases) + 1), sensitive, coarsened, compared)
     published = replace(as_series(published, plan, requirement.series), of_persons=of_persons, of_some=earlier.of_some)
     if not earlier.releases:

@@ -127,7 +127,7 @@ class Examiner:
         """
         k = new.k if self._k is None else self._k
         pairs = [
-            (i, self._comparing.compare(old, new, k, each=bool(self._updated) or old.updates is not None))
+            (i, self._comparing.compare(old, new, k, bool(self._updated) or old.updates is not None))
             for i, old in enumerate(self._earlier)
         ]
         compared = [(i, both) for i, both in pairs if both is not None]
@@ -317,8 +317,7 @@ def examine_all(releases: Sequence[Published], k: int | None = None, progress: P
     both_of = {}
     for i, j in pairs:
         first, second = releases[i], releases[j]
-        carried_on = _carried_on(first, second)
-        both_of[i, j] = comparing.compare(first, second, k, carried_on, carried_on)
+        both_of[i, j] = comparing.compare(first, second, k, _carried_on(first, second))
     compared = [(i, j, both) for (i, j), both in both_of.items() if both is not None]
     changes = [(i, j, both.few) for i, j, both in compared if len(both.few)]
     homogeneous = [(i, j, both.homogeneous) for i, j, both in compared if len(both.homogeneous)]

@@ -18,6 +18,7 @@ from .updates import Changes
 
 ANY, OTHERS, NO_VALUE = "(several)", "(not shown)", "(missing)"
 CHANGE, HOMOGENEOUS_CHANGE = as_data("change since"), as_data("change by one sensitive value")
+CHANGE_BY_VALUES = as_data("change told by sensitive values")
 OF_ONE_VALUE = (HOMOGENEOUS, HOMOGENEOUS_CHANGE)
 
 
@@ -71,15 +72,16 @@ def _of_count(disclosed: DisclosedCounts, count: Count, kept: tuple[int, ...]) -
 def _of_changes(kind: str, changes: Changes, later: Published, releases: tuple[int, int]) -> list[Row]:
     classes = later.values_of_classes()
     rows = []
-    columns = (changes.level, changes.region, changes.class_of, changes.people)
+    columns = (changes.level, changes.region, changes.class_of, changes.people, changes.by_values)
     disclosed = (
         "; ".join(f"{name}: {_text(value)} {number:+d}" for name, value, number in of_change)
         for of_change in changes.values
     )
-    for level, region, class_of, change, sensitive in zip(*(to_list(column) for column in columns), disclosed):
+    for level, region, class_of, change, by_values, sensitive in zip(*map(to_list, columns), disclosed):
         areas = later.areas[later.levels.crosswalks[level].region_of == region]
         values = {name: _text(value) for name, value in zip(later.quasi_identifiers, classes[class_of])}
-        rows.append(Row(kind, areas, values, change, change, releases, sensitive))
+        own_kind = CHANGE_BY_VALUES if by_values else kind
+        rows.append(Row(own_kind, areas, values, change, change, releases, sensitive))
     return rows
 
 

@@ -366,16 +366,18 @@ def _proofs(plan: Plan, published: Published, findings: Examined) -> list[np.nda
 
 
 def _changed(published: Published, changes: Changes) -> np.ndarray:
-    """The equivalence classes whose counts changed; of a total the coarsest region's, or if it has none, all within."""
+    """The equivalence classes whose counts changed; of a total the region's own, or if it has none, all within."""
     equivalence_classes: list[np.ndarray] = [np.empty(0, np.int64)]
-    last = len(published.levels) - 1
-    for level, region, class_of, total in zip(changes.level, changes.region, changes.class_of, changes.total):
+    around = {height: published.region_at(height) for height in np.unique(changes.level[changes.total]).tolist()}
+    for level, region, class_of, total in zip(
+        *map(to_list, (changes.level, changes.region, changes.class_of, changes.total))
+    ):
         here = published.class_of == class_of
         if not total:
             here &= (published.level == level) & (published.region == region)
         else:
-            here &= published.coarsest_region == region
-            at_top = here & (published.level == last)
+            here &= around[level] == region
+            at_top = here & (published.level == level)
             here = at_top if at_top.any() else here
         equivalence_classes.append(np.flatnonzero(here))
     return np.concatenate(equivalence_classes)

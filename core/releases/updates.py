@@ -1,8 +1,8 @@
 """Updates: the same regions and quasi-identifiers, released again after people were added, removed or corrected.
 
 Each class of each region must change by nobody or by at least k people: a change of one is one person, seen at once.
-So must the people of each sensitive value, where a class shows them: as many people as before with one diagnosis less
-and another more are one who left and one who came, or one whose diagnosis changed.
+So must those who came, and those who left, by what the sensitive values tell, where a class shows them: as many people
+as before with one diagnosis less and another more are one who left and one who came, or one whose diagnosis changed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ class Changes:
     """Counts that changed by few people: arrays (c,) of level, region, class (of the new release) and both counts.
 
     people : how many they are at least, where values tell that some came and some left
+    by_values : (c,) bool, of which values alone tell that they are few: `people` who came beside k and more who left,
+    or the other way round
     values : for each, (sensitive field, value, by how many more or fewer people have it)
     n_compared : counts that both releases show
     Under several levels the counts of the coarsest are those of all people of the region, wherever they are shown, and
-    `total` says so.
+    `total` says so; so it does of regions between, of all who are shown in them and in those within.
     """
 
     level: np.ndarray
@@ -35,6 +37,7 @@ class Changes:
     after: np.ndarray
     total: np.ndarray
     people: np.ndarray
+    by_values: np.ndarray
     values: tuple[tuple[tuple[str, str, int], ...], ...]
     n_compared: int = 0
 
@@ -43,8 +46,9 @@ class Changes:
 
     @property
     def n_persons(self) -> int:
-        """People by which counts changed; those of totals are in other counts, or cancel each other out there."""
-        return int(self.people[~self.total].sum())
+        """People by which counts changed; those of totals are in other counts, or cancel each other out there: of these
+        the most at any place."""
+        return max(int(self.people[~self.total].sum()), int(self.people[self.total].max(initial=0)))
 
 
 def same_regions(old: Published, new: Published) -> list[np.ndarray] | None:
@@ -74,8 +78,8 @@ def same_regions(old: Published, new: Published) -> list[np.ndarray] | None:
 class Compared:
     """Two releases of the same regions.
 
-    few : counts that differ by 1 to k-1 people; homogeneous : those by k or more, all of one sensitive value; differs :
-    whether they are of other people
+    few : counts that differ by 1 to k-1 people, or where by their values 1 to k-1 came or left; homogeneous : those by
+    k or more, all of one sensitive value; differs : whether they are of other people
     """
 
     few: Changes
@@ -84,6 +88,7 @@ class Compared:
 
 
 TOTAL = -1  # the level of the totals by region of the coarsest level
+WITHIN = 64  # and above, those of all who are shown in a region of a level between, and in those within
 REGION_AT, LEVEL_AT, NO_REGION = 31, 55, (1 << 24) - 1
 """Where level and region stand in a key, above the class; and the region of what is in none."""
 
@@ -120,12 +125,10 @@ class Comparing:
         self._classes: dict[tuple[str, ...], int] = {}
         self._values: dict[str, int] = {}
 
-    def compare(self, old: Published, new: Published, k: int, rows: bool = True, each: bool = False) -> Compared | None:
+    def compare(self, old: Published, new: Published, k: int, rows: bool = True) -> Compared | None:
         """Two releases held against each other, None where their regions, levels or quasi-identifiers differ.
 
-        rows : whether what rows show together is compared, too, where both are known to show the same fields; each :
-        whether those who came, by all that is shown of them, and those who left are few where either are, as an update
-        has neither; else where both are
+        rows : whether what rows show together is compared, too, where both are known to show the same fields
         """
         if old.counts_from is not None or new.counts_from is not None:
             return None
@@ -142,6 +145,10 @@ class Comparing:
         names = before.fields.keys() & after.fields.keys()
         compared = sorted(name for name in names if rows or not is_of_rows(name))
         fields = {field for name in compared for field in fields_of(name)}
+        together = [name for name in compared if fields == set(fields_of(name))]
+        # What single fields tell is less than what their rows do: of these an update has seen to it.
+        of_fields = not together and not (rows and all(map(_has_rows, (before, after))))
+        by_values = np.zeros((2, len(people)), np.int64)  # who came and who left
         for name in compared:
             place, value, number = _difference(before, after, name, in_old, in_new)
             came, left = (
@@ -149,8 +156,8 @@ class Comparing:
                 for side in (number > 0, number < 0)
             )
             people = np.maximum(people, np.maximum(came, left))
-            if each and fields == set(fields_of(name)):
-                few |= ((came > 0) & (came < k)) | ((left > 0) & (left < k))
+            if of_fields or name in together:
+                by_values = np.maximum(by_values, (came, left))
             changed[place] = True
             differences.append((_said(name), place, value, number))
             if is_of_rows(name):
@@ -158,14 +165,28 @@ class Comparing:
             alone = np.bincount(place, minlength=len(people))[place] == 1
             one_value.append((place[alone], np.abs(number[alone])))
         few |= (people >= 1) & (people < k)
+        only_by_values = np.where(by_values < k, by_values, 0).max(axis=0)
+        only_by_values[few] = 0
+        people = np.where(only_by_values, only_by_values, people)
         homogeneous = np.zeros(len(people), bool)
         for place, number in one_value:
             homogeneous[place[number == people[place]]] = True
         total = after.key[in_new] >> LEVEL_AT == 0
         differs = bool((changed & (total | (not new.nested))).any())
+        within = after.key[in_new] >> LEVEL_AT > WITHIN
+        n_compared = len(in_new)
+        homogeneous[within] = False
+        if not differs:
+            # Of the same people a region may show more now, and one around fewer.
+            few[within], only_by_values[within] = False, 0
+            n_compared -= int(within.sum())
+        alone = _where_nobody_is_within(before, after, in_old, in_new)
+        few[alone], only_by_values[alone] = False, 0
         few_told, homogeneous_told = (
-            self._changes(np.flatnonzero(some), before, after, in_old, in_new, people, differences)
-            for some in (few, homogeneous & ~few)
+            self._changes(
+                np.flatnonzero(some), before, after, in_old, in_new, people, only_by_values > 0, differences, n_compared
+            )
+            for some in (few | (only_by_values > 0), homogeneous & ~few & (only_by_values == 0))
         )
         return Compared(few_told, homogeneous_told, differs)
 
@@ -180,7 +201,8 @@ class Comparing:
         for name in before.fields.keys() & after.fields.keys():
             changed[_difference(before, after, name, in_old, in_new)[0]] = True
         as_many = before.records[in_old] == after.records[in_new]
-        return int((changed & as_many & (after.key[in_new] >> LEVEL_AT > 0)).sum())
+        shown_as = after.key[in_new] >> LEVEL_AT
+        return int((changed & as_many & (shown_as > 0) & (shown_as <= WITHIN)).sum())
 
     def _changes(
         self,
@@ -190,12 +212,15 @@ class Comparing:
         in_old: np.ndarray,
         in_new: np.ndarray,
         people: np.ndarray,
+        by_values: np.ndarray,
         differences: list[tuple[str, np.ndarray, np.ndarray, np.ndarray]],
+        n_compared: int,
     ) -> Changes:
         """Some of the counts that both show, by level, region and class of the older release."""
         classes, values = list(self._classes), list(self._values)
         key = after.key[in_new[some]]
-        total, class_at = key >> LEVEL_AT == 0, key & ((1 << REGION_AT) - 1)
+        shown_as, class_at = key >> LEVEL_AT, key & ((1 << REGION_AT) - 1)
+        total = (shown_as == 0) | (shown_as > WITHIN)
         number = before.region[in_old[some]]
         level = after.level[in_new[some]]
         order = sorted(range(len(some)), key=lambda i: (not total[i], level[i], number[i], classes[class_at[i]]))
@@ -218,8 +243,9 @@ class Comparing:
             after.records[new],
             total,
             people[some],
+            by_values[some],
             tuple(map(tuple, of_each)),
-            len(in_new),
+            n_compared,
         )
 
     def _shown(self, release: Published) -> tuple[int, _ReleasedRows]:
@@ -239,30 +265,34 @@ class Comparing:
         numbered = [np.full(len(of_level), NO_REGION, np.int64) for of_level in own]  # own number -> the first one's
         for of_level, to in zip(own, numbered):
             to[of_level] = np.arange(len(of_level))
-        columns = [(release.level, release.region, release.level)]
-        last = len(release.levels) - 1
-        if last:
-            top = release.coarsest_region
-            columns.append((np.full(len(top), last), top, np.full(len(top), TOTAL)))
-        level, region, shown_as = (np.concatenate(parts) for parts in zip(*columns))
+        columns = _counted_in(release)
+        shown, level, region, shown_as = (np.concatenate(parts) for parts in zip(*columns))
         number = np.full(len(level), NO_REGION, np.int64)
         for height, to in enumerate(numbered):
             here = (level == height) & (region >= 0)
             number[here] = to[region[here]]
-        class_of = np.tile(release.class_of, len(columns))
+        class_of = release.class_of[shown]
         keys = ((shown_as + 1) << LEVEL_AT) | (number << REGION_AT) | ids[class_of]
         key, first, position = np.unique(keys, return_index=True, return_inverse=True)
         position = position.reshape(-1)
-        records = np.bincount(position, np.tile(release.records, len(columns)), len(key)).astype(np.int64)
+        records = np.bincount(position, release.records[shown], len(key)).astype(np.int64)
+        places_of = []  # of each class of a region, one by one what it is counted in
+        for (some, *_), own_place in zip(
+            columns, np.split(position, np.cumsum([len(some) for some, *_ in columns])[:-1])
+        ):
+            places_of.append(np.full(len(release.records), -1, np.int64))
+            places_of[-1][some] = own_place
         fields: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
         for columns_shown in all_values(release):
             values = np.array(
                 [self._values.setdefault(text, len(self._values)) for text in to_list(columns_shown.categories)]
             )
-            for turn in range(len(columns)):
-                place = position[columns_shown.equivalence_class + turn * len(release.records)]
+            value = values.astype(np.int64)[columns_shown.value]
+            for place_of in places_of:
+                place = place_of[columns_shown.equivalence_class]
+                there = place >= 0
                 fields.setdefault(columns_shown.field, []).append(
-                    (place, values.astype(np.int64)[columns_shown.value], columns_shown.records)
+                    (place[there], value[there], columns_shown.records[there])
                 )
         joined: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
         for name, parts in fields.items():
@@ -283,11 +313,45 @@ class Comparing:
         return self._numbers[key][1:]
 
 
+def _counted_in(release: Published) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """What the classes of regions of a release are counted in, each by itself first: their positions, and as what they
+    are, the level, the region and whether that is all who are shown there and within."""
+    everything, last = np.arange(len(release.level)), len(release.levels) - 1
+    counted_in = [(everything, release.level, release.region, release.level)]
+    around = release.region.copy()
+    for height in range(1, last + 1):
+        below = release.level < height
+        around[below] = release.levels.parents(height - 1)[around[below]]
+        some = np.flatnonzero(release.level <= height)
+        each = np.ones(len(some), np.int64)
+        counted_in.append((some, height * each, around[some], (TOTAL if height == last else WITHIN + height) * each))
+    return counted_in
+
+
 def _in_both(before: _ReleasedRows, after: _ReleasedRows) -> tuple[np.ndarray, np.ndarray]:
     """Positions in each of two releases of what both show."""
     at = np.minimum(np.searchsorted(before.key, after.key), max(len(before.key) - 1, 0))
     in_new = np.flatnonzero(before.key[at] == after.key) if len(before.key) else at[:0]
     return at[in_new], in_new
+
+
+def _where_nobody_is_within(
+    before: _ReleasedRows, after: _ReleasedRows, in_old: np.ndarray, in_new: np.ndarray
+) -> np.ndarray:
+    """Of what both show, which are all who are shown in a region where these are those of its own count, in both."""
+    key = after.key[in_new]
+    of_region = np.flatnonzero(key >> LEVEL_AT > WITHIN)
+    own = key[of_region] - (WITHIN << LEVEL_AT)
+    at = np.minimum(np.searchsorted(key, own), max(len(key) - 1, 0))
+    same = key[at] == own if len(key) else np.zeros(0, bool)
+    for release, rows in ((before, in_old), (after, in_new)):
+        same &= release.records[rows[at]] == release.records[rows[of_region]]
+    return of_region[same]
+
+
+def _has_rows(release: _ReleasedRows) -> bool:
+    """Whether it is known what rows of a release show together."""
+    return any(map(is_of_rows, release.fields))
 
 
 def _said(field: str) -> str:

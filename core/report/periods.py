@@ -6,6 +6,7 @@ from ..anonymise import Account
 from ..evaluation import evaluate_by_value
 from ..language import tr
 from ..plain_text import value_text
+from ..privacy.between_periods import said_between_periods
 from ..privacy.series import THE_SAME
 from .page import Section
 
@@ -39,4 +40,5 @@ def periods_section(account: Account) -> Section:
         if name == ask.period
     ]
     header = (ask.period, tr("Records"), tr("Suppressed"), tr("Suppressed, %"), tr("Mean distance, m"))
-    return Section(tr("The periods"), (how_periods_go_together(ask.period, ask.periods),), header, rows)
+    said = how_periods_go_together(ask.period, ask.periods), *said_between_periods(account.plan, ask.period)
+    return Section(tr("The periods"), tuple(filter(None, said)), header, rows)

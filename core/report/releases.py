@@ -13,7 +13,7 @@ from ..disclosure.counts import CELL, DIFFERENCE, DISCLOSED_BY_VALUES, HIDDEN, H
 from ..disclosure.published import Published
 from ..language import plural, tr
 from ..releases.examining import AllExamined
-from ..releases.listing import CHANGE, HOMOGENEOUS_CHANGE, Row
+from ..releases.listing import CHANGE, CHANGE_BY_VALUES, HOMOGENEOUS_CHANGE, Row
 from .certificate import checked_section
 from .page import Report, Section, render
 from .provenance import Provenance, how_it_was_done
@@ -28,6 +28,10 @@ MEANING = {
     HOMOGENEOUS: tr("k people and more who all have one sensitive value, which no release alone shows"),
     HOMOGENEOUS_CHANGE: tr("k people and more who were added or taken out, all of one sensitive value"),
     CHANGE: tr("people who were added to a count, or taken out, between two releases of the same regions"),
+    CHANGE_BY_VALUES: tr(
+        "a few people who were added to a count beside many who were taken out, or the other way round, as their "
+        "sensitive values tell"
+    ),
 }
 
 
@@ -54,7 +58,7 @@ def releases_report(
     return render(
         Report(
             tr("Earlier releases report"),
-            verdict(findings, k, unsure, assumption),
+            verdict(findings, k, min(release.k for release in releases), unsure, assumption),
             not rows and not unsure and not findings.n_contradicted and not findings.n_undecided,
             True,
             sections,
@@ -75,11 +79,14 @@ def nested_by_nobody_knows(releases: Sequence[Published]) -> bool:
     return any(release.nested and not release.in_zones for release in releases)
 
 
-def verdict(findings: AllExamined, k: int, unsure: Sequence[str] = (), assumption: str = "") -> str:
-    """What was found, in a few sentences, and after it what could not be compared; unsure : sentences on that;
-    assumption : the sentence on fields that are taken for different ones, which nothing found rests on."""
+def verdict(findings: AllExamined, k: int, least: int, unsure: Sequence[str] = (), assumption: str = "") -> str:
+    """What was found, in a few sentences, and after it what could not be compared.
+
+    least : the smallest k of the releases; unsure : sentences on what could not be compared; assumption : the sentence
+    on fields that are taken for different ones, which nothing found rests on
+    """
     said = [_contradicted(findings.n_contradicted)] if findings.n_contradicted else []
-    said.append(_given_away(findings, k) if findings.n_counts else _nothing_given_away(findings, k))
+    said.append(_given_away(findings, k, least) if findings.n_counts else _nothing_given_away(findings, k))
     if findings.n_counts and findings.n_values:
         said.append(tr("Of {n_values} of them the sensitive values are known.", n_values=findings.n_values))
     if findings.n_homogeneous:
@@ -113,7 +120,7 @@ def _contradicted(n: int) -> str:
     )
 
 
-def _given_away(findings: AllExamined, k: int) -> str:
+def _given_away(findings: AllExamined, k: int, least: int) -> str:
     return plural(
         "The releases together give away {n} count of fewer than {k} people, with at least {people} in it, although "
         "each release has {least} and more in every class.",
@@ -122,7 +129,7 @@ def _given_away(findings: AllExamined, k: int) -> str:
         findings.n_counts,
         k=k,
         people=counted.people(findings.n_persons),
-        least=k,
+        least=least,
     )
 
 

@@ -207,11 +207,13 @@ def test_what_is_written_is_counted_by_all_that_rows_show():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("k", [3, 7])
 def test_the_model_of_a_month_releases_holds_all_months_against_each_other_and_lists_them(
-    anonymize, run, grid, months, tmp_path
+    anonymize, run, grid, months, tmp_path, k
 ):
+    """K is left empty: it is that of the releases, in the check of all months, too."""
     register, crosswalk = str(tmp_path / "register.gpkg"), str(tmp_path / "crosswalk.gpkg")
-    anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk)
+    anonymize(RECORDS=make_layer(months[0]), REGISTER=register, CROSSWALK=crosswalk, K=k)
     outputs = ("updaterelease:RELEASED_RECORDS", "checkreleases:PINNED", "editregister:CONTENTS", "editregister:DETAIL")
     for number, month in enumerate(months[1:], 2):
         done = run(
@@ -219,8 +221,10 @@ def test_the_model_of_a_month_releases_holds_all_months_against_each_other_and_l
             **{**SHOWN, "RECORDS": make_layer(month), "CROSSWALK": crosswalk, "REGISTER": register},
             **{"REGIONS": grid[0], "REGION_ID": "da", **dict.fromkeys(outputs, "memory:")},
         )
-        assert min(classes(done.rows(outputs[0])).values()) >= 5
+        assert min(classes(done.rows(outputs[0])).values()) >= k
         assert not list(done.rows(outputs[1])), "what all months tell"
+        said = f"No count of fewer than {k} people was found that the releases give away together."
+        assert any(said in line for line in done.log)
         assert [row["release"] for row in done.rows(outputs[2])] == list(range(1, number + 1))
         assert {row["releases"] for row in done.rows(outputs[3])} == {number}
 

@@ -33,8 +33,8 @@ class Comparing:
     def __init__(self, answers):
         self.answers, self.asked = answers, []
 
-    def compare(self, old, new, k, each=False):
-        self.asked.append((k, each))
+    def compare(self, old, new, k, rows=False):
+        self.asked.append((k, rows))
         return self.answers[old.name, new.name]
 
 

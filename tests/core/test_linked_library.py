@@ -153,6 +153,20 @@ def test_what_cannot_be_done_is_said_in_a_sentence(given: dict[str, Any], says: 
         released(**given)
 
 
+def test_persons_and_their_tables_have_sensitive_fields_of_their_own() -> None:
+    """`sensitive` named fields by table alone, and none of the persons could be asked for."""
+    asked: dict[str, Any] = {"keep_fields": None, "l_diversity": 3, "keep": None}
+    release = released(sensitive="income", linked_sensitive={"stays": "days"}, **asked)
+    assert {shares.field for shares in release.account.requirement.shares} == {"income"}
+    assert "income" in release.records and "days" in release.tables["stays"]
+    classes: dict[tuple[int, str], set[int]] = {}
+    for region, sex, income in zip(*(release.records[name] for name in ("vbas_region", "sex", "income"))):
+        classes.setdefault((region, sex), set()).add(income)
+    assert classes and all(len(incomes) >= 3 for incomes in classes.values())
+    by_table = released(sensitive={"stays": "days"}, **asked)
+    assert "income" not in by_table.records and "days" in by_table.tables["stays"]
+
+
 def as_csv(frame: dict[str, Any], file: Path) -> None:
     with file.open("w", encoding="utf-8", newline="") as write:
         csv.writer(write).writerows([list(frame), *zip(*frame.values())])

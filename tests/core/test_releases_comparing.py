@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,17 @@ from hypothesis import strategies as st
 
 from vbas import anonymize
 from vbas.core.anonymise import Ask, anonymise
-from vbas.core.crosswalk import crosswalk_from_table, number_compactly
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk, crosswalk_from_table, number_compactly
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.values import Values
 from vbas.core.errors import PrivacyError
 from vbas.core.levels import Levels
 from vbas.core.plan import suppress
 from vbas.core.publish.register.published_releases import read_register
+from vbas.core.records.columns import column_from_values
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import RecordTable
 from vbas.core.releases import listing
 from vbas.core.releases.earlier import REPAIR, STOP, Earlier
 from vbas.core.releases.examining import AllExamined, examine_all
@@ -95,14 +101,17 @@ def one_by_one(old, new, k):
             for field in values.keys() & others.keys()
         }
         by = {field: {value: d for value, d in sorted(found.items()) if d} for field, found in sorted(by.items())}
-        people = max(
-            [abs(m - n)]
-            + [sum(d for d in found.values() if d * sign > 0) * sign for found in by.values() for sign in (1, -1)]
+        came, left = (
+            max([sum(d for d in found.values() if d * sign > 0) * sign for found in by.values()], default=0)
+            for sign in (1, -1)
         )
+        people = max(abs(m - n), came, left)
         told = tuple((field, value, d) for field, found in by.items() for value, d in found.items())
-        row = key, n, m, people, told
+        row = key, n, m, people, False, told
         if 1 <= people < k or 1 <= abs(m - n) < k:
             few.append(row)
+        elif 1 <= came < k or 1 <= left < k:
+            few.append((key, n, m, min(came or k, left or k), True, told))
         elif people and any([abs(d) for d in found.values()] == [people] for found in by.values()):
             homogeneous.append(row)
         other |= (key[0] < 0 or not new.nested) and (n != m or bool(told))
@@ -138,11 +147,11 @@ def rows_of(changes, old, new):
     return [
         (
             (-1 if total else int(level), int(regions[level][region]), texts[of]),
-            *(int(before), int(after), int(people), values),
+            *(int(before), int(after), int(people), bool(by_values), values),
         )
-        for level, region, of, before, after, total, people, values in zip(
+        for level, region, of, before, after, total, people, by_values, values in zip(
             *(changes.level, changes.region, changes.class_of, changes.before, changes.after, changes.total),
-            *(changes.people, changes.values),
+            *(changes.people, changes.by_values, changes.values),
         )
     ]
 
@@ -239,3 +248,91 @@ def test_a_later_update_hides_nothing_that_was_given_away_before_it(tmp_path: Pa
     assert [(row.low, row.high) for row in rows] == ([] if order == (0, 2, 1) else [(2, 2)])
     assert examined.n_counts == len(rows) == examined.n_persons / 2
     assert [sorted(order[at] for at in row.releases) for row in rows] == [[0, 1]] * len(rows)
+
+
+def of_three_levels(rng, counts):
+    """What is shown of one class at three or four levels of eight areas; counts : by level and region."""
+    keys = sorted(counts)
+    level, region = np.array(keys, np.int64).reshape(len(keys), 2).T
+    numbers = np.array([sum(counts[key]) for key in keys], np.int64)
+    rows = [(at, value, n) for at, key in enumerate(keys) for value, n in enumerate(counts[key]) if n]
+    of, value, number = np.array(rows, np.int64).reshape(len(rows), 3).T
+    values = np.array(["flu", "none"], dtype=object)
+    shuffled = [rng.permutation(8 >> height) for height in range(4)]  # regions under other numbers
+    levels = Levels(tuple(number_compactly(shuffled[height][np.arange(8) >> height])[0] for height in range(4)))
+    own = np.array([levels.crosswalks[at].region_of[number << at] for at, number in zip(level, region)], np.int64)
+    ages, classes = np.array(["old"], dtype=object), np.zeros((1, 1), np.int64)
+    nobody = np.zeros(len(keys), np.int64)
+    ill = Values("ill", values, of, value, number)
+    areas = np.array(list("abcdefgh"), dtype=object)
+    return Published("r", 3, areas, levels, ("age",), (ages,), classes, level, own, nobody, numbers, sensitive=(ill,))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_all_who_are_shown_in_a_region_and_within_change_by_nobody_or_by_many(seed):
+    """Where it is known that people changed, a label that goes and a larger one that shows one fewer are seen."""
+    rng, k = np.random.default_rng(seed), 3
+    before = {}
+    for height in range(4):
+        for region in range(8 >> height):
+            if rng.random() < (0.5, 0.4, 0.4, 0.8)[height]:
+                before[height, region] = rng.integers(2, 6, 2)
+    after: dict[tuple[int, int], Any] = {}
+    for (height, region), numbers in before.items():
+        moved = numbers + rng.integers(-3, 4, 2) * (rng.random(2) < rng.choice([0, 0.5]))
+        up = height < 3 and rng.random() < 0.4  # shown in the region around
+        at = (height + 1, region >> 1) if up else (height, region)
+        after[at] = after.get(at, 0) + np.maximum(moved, 0)
+    counts = [{key: tuple(map(int, of)) for key, of in month.items() if of.sum()} for month in (before, after)]
+    if not all(counts):
+        return
+
+    def around(month, height, region):
+        here = [of for (at, number), of in month.items() if at <= height and number >> (height - at) == region]
+        return tuple(map(sum, zip(*here))) if here else None
+
+    tops = [around(month, 3, 0) for month in counts]
+    expected = set()
+    for height, region in [*product([1], range(4)), *product([2], range(2))]:
+        then, now = (around(month, height, region) for month in counts)
+        if then is None or now is None or tops[0] == tops[1]:
+            continue
+        alone = [sum(month.get((height, region), (0, 0))) for month in counts]
+        by = np.subtract(now, then)
+        least = [abs(sum(by)), by[by > 0].sum(), -by[by < 0].sum()]
+        if any(0 < n < k for n in least) and alone != [sum(then), sum(now)]:
+            expected.add((height, frozenset("abcdefgh"[region << height : (region + 1) << height])))
+    old, new = (of_three_levels(rng, month) for month in counts)
+    compared = Comparing().compare(old, new, k)
+    assert compared is not None and compared.differs == (tops[0] != tops[1])
+    few = compared.few
+    told = {
+        (level, frozenset(new.areas[new.levels.crosswalks[level].region_of == region]))
+        for level, region, total in zip(few.level.tolist(), few.region.tolist(), few.total.tolist())
+        if total and level < 3
+    }
+    assert told == expected
+
+
+def test_a_repair_shows_no_change_of_one_by_moving_who_is_left_up():
+    """k = 2: one of 11 left area a, and 6 came elsewhere. Shown in the half around, beside the 11 of area b, the 10
+    that are left were still 21 in the place of 22."""
+    areas = make_areas(list("abcd"), np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 9.0], [1.0, 9.0]]), np.ones(4))
+    levels = Levels(tuple(Crosswalk(np.array(of), max(of) + 1) for of in ([0, 1, 2, 3], [0, 0, 1, 1], [0, 0, 0, 0])))
+
+    def town(*people):
+        homes = column_from_values(np.repeat(list("abcd"), people).tolist())
+        sexes = {"sex": column_from_values(["f"] * sum(people))}
+        return match_records(RecordTable(homes, sexes, kept={}), areas)
+
+    first, second = town(11, 11, 20, 5), town(10, 11, 24, 7)
+    before = anonymise(areas, first, levels, Ask(2, earlier=Earlier([])))
+    assert before.published is not None
+    after = anonymise(areas, second, levels, Ask(2, earlier=Earlier([before.published], REPAIR)))
+    shown = []
+    for account in (before, after):
+        release, half = account.release, Counter[object]()
+        for level, region, n in zip(release.level.tolist(), release.region.tolist(), release.counts.tolist()):
+            half[region >> 1 if level == 0 else region if level == 1 else None] += n
+        shown.append(half)
+    assert not any(abs(shown[0][side] - shown[1][side]) == 1 for side in (0, 1) if shown[1][side])

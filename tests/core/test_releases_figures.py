@@ -16,7 +16,8 @@ from vbas.core.plan import suppress
 from vbas.core.progress import silent
 from vbas.core.releases.examining import examine, examine_all
 from vbas.core.releases.repair import on_earlier_regions, repair
-from vbas.core.report.releases import verdict
+from vbas.core.report.provenance import Provenance
+from vbas.core.report.releases import releases_report, verdict
 from vbas.core.site_location import APPROACHES as LOCATIONS
 from vbas.core.site_location import LocationOptions
 
@@ -121,9 +122,19 @@ def test_what_contradicts_itself_is_told_as_that_and_never_as_nothing():
     published = [publish(suppress(profile, regions, 5), areas) for profile, regions in zip(people, (both, each))]
     findings = examine_all(published)
     assert findings.disclosed is not None and findings.n_counts == 0 and len(findings.disclosed.contradicted) == 1
-    said = verdict(findings, 5)
+    said = verdict(findings, 5, 5)
     assert "In 1 class the releases contradict each other" in said and "nobody can say" in said
     assert "different people." not in said and not said.startswith("No count")
+
+
+def test_what_is_said_to_be_in_every_class_is_the_k_of_the_releases():
+    """Counts of fewer than 9 of releases that were made with 5: no more than 5 are in every class."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [1.0, 0.0]]))
+    both, each = Crosswalk(np.array([0, 0]), 1), Crosswalk(np.array([0, 1]), 2)
+    people = profile_over(np.array([[5], [6]]), [("x",)], ("p",))
+    published = [publish(suppress(people, regions, 5), areas) for regions in (both, each)]
+    said = releases_report(examine_all(published, 9), [], published, 9, Provenance())
+    assert "counts of fewer than 9 people" in said and "although each release has 5 and more in every class." in said
 
 
 def values_of(profile):

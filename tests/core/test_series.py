@@ -16,6 +16,7 @@ from vbas.core.attribute_costs import attribute_costs
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure.published import publish
 from vbas.core.errors import InputError, PrivacyError
+from vbas.core.generalising import make_hierarchy
 from vbas.core.levels import Levels, make_levels, own_regions, with_coarser_values
 from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest_by_losses
@@ -32,6 +33,7 @@ from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME, series_of
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.releases.repair import repair
+from vbas.core.report.periods import periods_section
 from vbas.core.suppression import Terms, suppressed_by_class
 
 from .strategies import column_from_array
@@ -415,3 +417,55 @@ def test_the_period_alone_can_be_the_only_quasi_identifier():
     only = RecordTable(table.area, {"year": table.quasi_identifiers["year"]}, {})
     account = anonymise(places(), match_records(only, places(), k=2), levels_of(), Ask(k=4, period="year"))
     assert_series(account.plan, account.requirement)
+
+
+class Heard:
+    """What is said, of both kinds."""
+
+    def __init__(self):
+        self.said, self.warned = [], []
+
+    def info(self, *sentences):
+        self.said += sentences
+
+    def warn(self, *sentences):
+        self.warned += sentences
+
+
+@pytest.mark.parametrize(
+    ("levels", "periods"), [*product(["one", "nested"], [THE_SAME, EACH_BY_ITSELF]), ("coarser", EACH_BY_ITSELF)]
+)
+def test_classes_that_change_by_a_few_from_period_to_period_are_told(levels, periods):
+    """Recounted from the rows: whoever compares the years sees who came and left, which nothing prevents."""
+    n_warned = 0
+    for seed in range(12):
+        records = people(seed, n=[80, 300][seed % 2], years=1 + seed % 3)
+        several = levels_of()
+        if levels == "one":
+            several = Levels(several.crosswalks[1:2])
+        elif levels == "coarser":
+            several = with_coarser_values(several, [("age", 1)])
+        k, heard = 2 + seed % 4, Heard()
+        ages = records.table.quasi_identifiers["age"].categories
+        hierarchies = {"age": make_hierarchy("age", ages, [["*"] * len(ages)])} if levels == "coarser" else {}
+        ask = Ask(k=k, period="year", periods=periods, hierarchies=hierarchies, nested=levels != "one")
+        account = anonymise(places(), records, several, ask, log=heard)
+        release = account.release
+        names = [name for name in release.fields if name != "year"]
+        numbers: defaultdict[tuple, Counter] = defaultdict(Counter)
+        for i in release.rows:
+            value = {name: column.categories[column.codes[i]] for name, column in release.fields.items()}
+            place = int(release.level[i]), int(release.region[i]), *(value[name] for name in names)
+            numbers[place][value["year"]] += 1
+        of_several = [list(years.values()) for years in numbers.values() if len(years) > 1]
+        n_few = sum(any(0 < abs(a - b) < k for a in years for b in years) for years in of_several)
+        told = [line for line in heard.warned if "that several periods show" in line]
+        assert [line.partition(" classes")[0] for line in told] == [f"“year”: {n_few} of {len(of_several)}"] * (
+            n_few > 0
+        )
+        said = [line for line in heard.said if "is not looked at" in line]
+        assert len(said) == (seed % 3 > 0)
+        paragraphs = periods_section(account).paragraphs
+        assert all(line in paragraphs for line in (*told, *said))
+        n_warned += len(told)
+    assert n_warned > 3

@@ -23,15 +23,16 @@ from vbas.core.disclosure.row_values import (
     with_field_names,
     with_field_values,
 )
-from vbas.core.errors import InputError
+from vbas.core.errors import InputError, PrivacyError
 from vbas.core.levels import Levels
 from vbas.core.publish.register.listing import releases_in
 from vbas.core.publish.register.published_releases import add_release, earlier_releases, read_register
 from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
-from vbas.core.releases.earlier import Earlier
+from vbas.core.releases.earlier import REPAIR, Earlier
 from vbas.core.releases.examining import examine, examine_all
+from vbas.core.releases.listing import CHANGE_BY_VALUES, rows_of
 from vbas.core.releases.updating import FOLLOWED, SHOWN, Update
 from vbas.core.report.sign import Signing, sign_page
 
@@ -168,7 +169,8 @@ def test_missing_and_empty_values_stay_as_they_are(kept):
 
 
 def test_few_who_left_are_seen_beside_many_who_came():
-    """k = 3: of a class 8 are as before, 4 came and one left; an update has neither few who came nor few who left."""
+    """k = 3: of a class 8 are as before, 4 came and one left. Nothing but values tells of the one, and they do so
+    whether or not either release is said to be an update."""
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
     levels = Levels((Crosswalk(np.array([0, 1]), 2),))
     before: list[Person] = [(a, 0, i % 2, 0) for a in range(2) for i in range(9)]
@@ -178,11 +180,33 @@ def test_few_who_left_are_seen_beside_many_who_came():
             published_of(anonymise(areas, town_of(month, areas, sensitive, kept), levels, Ask(3, earlier=Earlier([]))))
             for month in (before, after)
         )
-        assert not examine_all([first, second]).n_counts
         assert examine_all([first, replace(second, updates=(0, "updated"))]).n_counts == 1
-        assert examine(second, [first], updated=[0]).n_counts == 1 and not examine(second, [first]).n_counts
+        assert examine(second, [first], updated=[0]).n_counts == 1
         # Nor does what is released beside an update, as it shows when all are held against each other.
         assert examine(second, [replace(first, updates=(0, "updated"))]).n_counts == 1
+        # Between releases of which none is an update, what is only kept is not looked at.
+        alone = examine_all([first, second])
+        assert alone.n_counts == examine(second, [first]).n_counts == (1 if sensitive else 0)
+        for few in (changes for *_, changes in alone.changes):
+            assert (few.people.tolist(), few.by_values.tolist()) == ([1], [True])
+        assert [row.kind for row in rows_of(alone, [first, second])] == [CHANGE_BY_VALUES] * alone.n_counts
+
+
+def test_what_is_only_kept_is_compared_with_an_update_by_a_release_that_is_none():
+    """k = 3: one of 9 left, and 4 with another illness came since an update. As soon as all releases of the register
+    are held against each other it shows; the release itself was said to give nothing away."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    levels = Levels((Crosswalk(np.array([0, 1]), 2),))
+    before: list[Person] = [(a, 0, i % 2, 0) for a in range(2) for i in range(9)]
+    first = published_of(anonymise(areas, town_of(before, areas, (), "ill"), levels, Ask(3, earlier=Earlier([]))))
+    after = town_of([*before[1:], *[(0, 0, 1, 0)] * 4], areas, (), "ill")
+    alone = anonymise(areas, after, levels, Ask(3, earlier=Earlier([first])))  # of a register without any update
+    update = replace(first, updates=(0, "updated"))
+    assert examine_all([update, published_of(alone)]).n_counts == 1
+    with pytest.raises(PrivacyError, match="would give away 1 count of fewer than 3 people"):
+        anonymise(areas, after, levels, Ask(3, earlier=Earlier([first, update])))
+    mended = anonymise(areas, after, levels, Ask(3, earlier=Earlier([first, update], REPAIR)))
+    assert not examine_all([first, update, published_of(mended)]).n_counts
 
 
 def test_what_values_tell_hides_no_change_of_a_few():

@@ -1,0 +1,62 @@
+"""What the periods of one release tell beside each other: classes whose numbers differ by a few from one to another.
+
+k holds in each period by itself. Where the same people are in several periods, whoever takes the numbers of two from
+each other sees how many came or left, as with two releases. A release of several periods does not prevent it; it says
+so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..language import plural, tr
+from ..plan import Plan
+from ..records.columns import combine_codes
+
+
+def classes_between_periods(plan: Plan, period: str) -> tuple[int, int]:
+    """How many classes of a region several periods show, and for how many of them the records of some two periods
+    differ by 1 to k - 1."""
+    profile, shown = plan.profile, np.flatnonzero(plan.released)
+    others = [i for i, name in enumerate(profile.quasi_identifiers) if name != period]
+    class_of, n_classes = np.zeros(len(profile.classes), np.int64), 1
+    if others:
+        codes = [profile.classes[:, i] for i in others]
+        class_of, classes = combine_codes(codes, [len(profile.categories[i]) for i in others])
+        n_classes = max(len(classes), 1)
+    region = plan.levels.first_regions()[plan.level[shown]] + plan.region[shown]
+    place, records = region * n_classes + class_of[plan.class_of[shown]], plan.records[shown]
+    order = np.lexsort((records, place))
+    again = np.diff(place[order]) == 0
+    # Of numbers in order, some two differ by a few where two that stand beside each other do.
+    by = np.diff(records[order])
+    few = again & (by > 0) & (by < plan.k)
+    return len(np.unique(place[order][1:][again])), len(np.unique(place[order][1:][few]))
+
+
+def said_between_periods(plan: Plan, period: str) -> tuple[str, str]:
+    """A warning of such classes, empty for none, and what was not looked at; both empty where there is one period."""
+    profile = plan.profile_of_records
+    if len(profile.categories[profile.quasi_identifiers.index(period)]) < 2:
+        return "", ""
+    n, n_few = classes_between_periods(plan, period)
+    warning = plural(
+        "“{period}”: {n} of {n_all} classes of a region that several periods show differs by 1 to {most} records "
+        "between two of them. Where the same people are in several periods, at least so many came or left, and whoever "
+        "compares them sees it. Where that must not be, release each period as an update of the one before (“Update a "
+        "release”).",
+        "“{period}”: {n} of {n_all} classes of a region that several periods show differ by 1 to {most} records "
+        "between two of them. Where the same people are in several periods, at least so many came or left, and whoever "
+        "compares them sees it. Where that must not be, release each period as an update of the one before (“Update a "
+        "release”).",
+        n_few,
+        period=period,
+        n_all=n,
+        most=plan.k - 1,
+    )
+    not_looked_at = tr(
+        "“{period}”: k holds in each period by itself. What several periods tell together of somebody who is in "
+        "several of them, by numbers, kept or sensitive values or linked tables, is not looked at.",
+        period=period,
+    )
+    return warning if n_few else "", not_looked_at
