@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.releases.aliases import aliases_of
-from vbas.core.releases.attributes import attributes_of, likeness, parts_of, recoded
+from vbas.core.releases.attributes import Attribute, attributes_of, likeness, parts_of, recoded
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.examining import examine
 from vbas.core.releases.matching import matched
@@ -30,6 +31,7 @@ from vbas.core.releases.naming import named, names_in, with_names, with_values
 from vbas.core.releases.updates import same_regions
 from vbas.core.releases.writing import one_is_cut, same_but_for_case, written_otherwise
 
+from ..each import for_each_seed
 from .release_cases import profile_over
 
 AGES = ["0-14", "15-24", "25-64", "65+"]
@@ -188,6 +190,17 @@ def test_what_is_written_otherwise_is_said_with_the_first_three():
     old = with_values(release(2, title="r1"), "age", {age: f" {age}" for age in AGES})
     (said,) = match([old, release(3, title="r2")]).said
     assert all(f"{age} for" in said for age in ("0-14", "15-24", "25-64")) and "65+" not in said and "…" in said
+
+
+@for_each_seed(30)
+def test_a_field_divides_where_a_class_has_several_of_its_values_and_k_records_of_each(seed):
+    rng, k = np.random.default_rng(seed), 3
+    held = {(0, 0): k, (1, 1): k}
+    held |= {(int(rng.integers(3)), int(rng.integers(3))): k + int(rng.integers(-1, 2)) for _ in range(seed % 3)}
+    equivalence_class, value = np.array(list(held)).T
+    shown = Attribute("q", "", ("a", "b", "c"), 0, False, equivalence_class, value, np.array(list(held.values())))
+    n_values = Counter(row for row, _ in held)
+    assert shown.divides(k) is (max(n_values.values()) > 1 and min(held.values()) >= k)
 
 
 def test_a_release_that_shows_both_proves_that_fields_are_different():
