@@ -160,6 +160,7 @@ def rows_of(
     sums = np.bincount(row, people, len(used)).astype(np.int64)
     down, up = family.down[region, group], family.up[region, group]
     kept = (sums > down) | (up < MANY // 2)  # else nothing is known that these people could break
+    kept &= (region < family.n_regions) & (group < family.n_groups)
     here = np.flatnonzero(kept[row])
     matrix = _ones(here[np.argsort(row[here], kind="stable")], size[kept], len(people))
     low = np.maximum(sums - np.minimum(down, sums), 0)
