@@ -11,6 +11,7 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure.asked import _Level, _Places, asked_of
 from vbas.core.disclosure.chunk import chunk_of
+from vbas.core.disclosure.class_rests import left_of_classes
 from vbas.core.disclosure.counts import CELL, HIDDEN, REST
 from vbas.core.disclosure.disclosed import _whole
 from vbas.core.disclosure.exchanges import freed_beyond
@@ -27,6 +28,7 @@ from vbas.core.disclosure.overlay import (
 )
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.sensitive import _Part
+from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 
 from ..each import for_each_seed
@@ -325,6 +327,75 @@ def test_what_bounds_alone_pin_is_what_is_asked_and_named_by_the_first_release(s
         if kind != REST:
             assert kind == (CELL if len(members) == 1 else HIDDEN if owners else kind)
             assert kind != HIDDEN or release == owners[0]
+
+
+def left_plainly(over, chunk):
+    """What other releases leave of each class of each release: every choice of its regions that one of theirs touches.
+    By cells and joint classes, how many are left, how many were taken away, and the other release: in the order of
+    releases, classes, other releases and regions, the last ones first."""
+    left: list[tuple] = []
+    cells_of, classes = [], []
+    for at, release in enumerate(over.releases):
+        first = sum(len(before.levels) for before in over.releases[:at])
+        own = [over.regions[:, first + level] == of for level, of in zip(release.level, release.region)]
+        cells_of.append([frozenset(np.flatnonzero(of).tolist()) for of in own])
+        numbers = over.own_class[at]
+        classes.append([int(numbers[of]) if of >= 0 else NONE for of in over.entries[:, over.schema_of[at]]])
+    for own, theirs in [(i, j) for i in range(len(classes)) for j in range(len(classes)) if i != j]:
+        mine, other = over.releases[own], over.releases[theirs]
+        for of in set(mine.class_of.tolist()) if mine.whole else ():
+            joint = [at for at, it in enumerate(classes[own]) if it == of]
+            within = {
+                it
+                for it in classes[theirs]
+                if {classes[own][j] for j, c in enumerate(classes[theirs]) if c == it} == {of}
+            }
+            my_own = [at for at, it in enumerate(mine.class_of) if it == of]
+            parts = [at for at, it in enumerate(other.class_of) if it in within]
+            for chosen in {frozenset(a for a in my_own if cells_of[own][a] & cells_of[theirs][b]) for b in parts}:
+                place = frozenset().union(*(cells_of[own][a] for a in chosen))
+                gone = [b for b in parts if cells_of[theirs][b] <= place]
+                taken = sum(int(other.records[b]) for b in gone)
+                rest = sum(int(mine.records[a]) for a in my_own if cells_of[own][a] <= place) - taken
+                open_ = set(place)
+                for cell in place.difference(*(cells_of[theirs][b] for b in gone)):
+                    low, high = (int(of_all[cell, joint].sum()) for of_all in (chunk.bounds.low, chunk.bounds.high))
+                    alone = [int(mine.records[a]) for a in my_own if cells_of[own][a] == {cell}]
+                    if alone or low == high:
+                        open_.discard(cell)
+                        rest -= alone[0] if alone else low
+                if 1 <= rest < K and taken:
+                    members = frozenset((cell, j) for cell in open_ for j in joint)
+                    order = own, int(over.entries[joint[0], over.schema_of[own]]), theirs, [-a for a in sorted(chosen)]
+                    left.append((order, (members, rest, taken, theirs)))
+    return [what for _, what in sorted(left, key=lambda some: some[0])]
+
+
+@for_each_seed(30)
+def test_what_is_left_of_a_class_is_what_every_choice_of_its_regions_leaves(seed):
+    rng, n_left = np.random.default_rng(seed), 0
+    for _ in range(5):
+        areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)), np.ones(N))
+        people = rng.integers(0, 6, (N, CLASSES)) * (rng.random((N, CLASSES)) < 0.6)
+        releases = []
+        for _ in range(int(rng.integers(2, 4))):
+            coarse = rng.random() < 0.5
+            counts = np.column_stack([people[:, :2].sum(axis=1), people[:, 2]]) if coarse else people
+            values = [("x",), ("y",)] if coarse else [("x", "a"), ("x", "b"), ("y", "c")]
+            profile = profile_over(counts, values, ("p",) if coarse else ("p", "q"))
+            levels = random_levels(areas, rng, int(rng.integers(1, 4)), left_out=False)
+            releases.append(publish(nest(areas, profile, levels, K), areas))
+        over = overlay(releases)
+        chunk = chunk_of(over, np.arange(len(over.entries)), K, [])
+        found: list[tuple] = []
+        for some in left_of_classes(chunk):
+            assert some.low.tolist() == some.high.tolist() and set(some.kind) == {REST}
+            for row in range(len(some.low)):
+                members = frozenset(divmod(at, len(over.entries)) for at in some.members[row].indices.tolist())
+                found.append((members, int(some.low[row]), int(some.taken[row]), int(some.release[row])))
+        assert found == left_plainly(over, chunk)
+        n_left += len(found)
+    assert n_left
 
 
 def test_an_age_tells_its_age_group():
