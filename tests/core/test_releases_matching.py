@@ -16,7 +16,7 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.values import Values
 from vbas.core.errors import InputError
-from vbas.core.levels import Levels
+from vbas.core.levels import Levels, own_regions
 from vbas.core.plain_text import without_writing
 from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
@@ -255,6 +255,39 @@ def test_other_values_are_warned_of_unless_all_was_said_to_be_written_alike(rows
     """Women in both, men in one and others in the other."""
     found = match([release(title="r1"), release(3, title="r2", sexes=("F", "X"))], rows)
     assert any("which the other does not show" in one for one in found.warnings) == warned
+
+
+def of_one_record(*names):
+    """Releases of these quasi-identifiers, the oldest first."""
+    town = make_areas(list("ab"), np.zeros((2, 2)))
+    profiles = [profile_over(np.full((2, 1), 9), [("x",) * len(own)], own) for own in names]
+    return [publish(suppress(profile, own_regions(2), 5), town, f"r{i}") for i, profile in enumerate(profiles, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "rows", "said"),
+    [
+        (("gender",), ("sex", "age"), [("gender", "sex"), ("gender", "age")], "“gender” of r1 is “sex”, but so is"),
+        (("sex",), ("sex", "job", "age"), [("sex", "job"), ("sex", "age")], "“sex” of r1 is “job”, but so is"),
+        (("sexe", "gender"), ("sex",), [("sexe", "sex"), ("gender", "sex")], "“sexe” of r1 is “sex”, but so is"),
+        (("gender",), ("sex",), [("gender", "sex"), ("sex", "not gender")], "“gender” of r1 is “sex”, but so is"),
+        (("sexe", "sex"), ("sex",), [("sexe", "sex")], "“sexe” and “sex” are the same, but r1 has both"),
+    ],
+)
+def test_a_field_that_cannot_be_what_it_was_said_to_be_is_refused(older, newer, rows, said):
+    """Taken for a field of its own, what it tells of the other would not be looked at."""
+    with pytest.raises(InputError, match=f"ALIASES says that {said}"):
+        match(of_one_record(older, newer), rows)
+
+
+@pytest.mark.parametrize(
+    ("oldest", "row", "called"),
+    [("gender", ("gender", "sexe"), "sex"), ("SEX", ("sexe", "sexe"), "sex"), ("SEX", ("SEX", "not sexe"), "SEX")],
+)
+def test_a_field_is_what_it_was_in_some_newer_release_unless_it_is_not_what_it_was_in_another(oldest, row, called):
+    releases = of_one_record((oldest,), ("sexe",), ("sex",))
+    aliases = aliases_of([("sexe", "sex"), row], [oldest, "sexe", "sex"])
+    assert [names_in(one) for one in named(releases, aliases).releases] == [[called], ["sex"], ["sex"]]
 
 
 def test_two_names_that_were_said_to_be_one_field_may_differ_in_values():
