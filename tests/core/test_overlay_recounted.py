@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -222,6 +223,56 @@ def test_cells_of_a_class_that_shows_one_value_alone(seed):
                     known = (values == high[family.region[cell], family.own[joint]]).all()
                     alike |= bool(known and (values > 0).sum() == 1)
             assert found[cell, joint] == alike
+
+
+@for_each_seed(60)
+def test_people_of_parts_are_known_by_the_sums_and_the_cells_that_they_are_made_up_of(seed):
+    rng = np.random.default_rng(seed)
+    n_cells, n_joint, n_values = 4, 3, int(rng.integers(2, 4))
+    low = rng.integers(0, 3, (n_cells, n_joint, n_values))
+    high = low + (rng.random((n_cells, n_joint, 1)) < 0.2)
+    families: list[Any] = []
+    for _ in range(3):
+        n_regions, n_own = int(rng.integers(1, 4)), int(rng.integers(0, 3))
+        least = rng.integers(0, 5, (n_regions, n_own, n_values))
+        most = least + (rng.random(least.shape) < 0.1)
+        region, own = (
+            rng.integers(-1, n_regions, n_cells),
+            rng.integers(-1, n_own, n_joint) if n_own else np.full(3, -1),
+        )
+        framed = [np.pad(of.reshape(n_regions, -1), ((0, 1), (0, 1))) for of in (least, most)]
+        families.append(SimpleNamespace(region=region, own=own, n_regions=n_regions, low=framed[0], framed=framed))
+    part: Any = SimpleNamespace(
+        _shown=families,
+        _sums=[family.framed for family in families],
+        _n=n_values,
+        _joint=np.arange(n_joint),
+        _own=lambda family, columns: family.own[columns],
+        _low=low,
+        _high=high,
+    )
+    asked = rng.random((n_cells, n_joint)) < 0.7
+    rest, total = set(zip(*(of.tolist() for of in asked.nonzero()))), np.zeros(n_values, np.int64)
+    for family in families:
+        whole = set()
+        for region in range(family.n_regions):
+            for own in range(family.own.max() + 1):
+                values = slice(own * n_values, (own + 1) * n_values)
+                least, most = (of[region, values] for of in family.framed)
+                members = {
+                    (c, j)
+                    for c, j in product(range(n_cells), range(n_joint))
+                    if (family.region[c], family.own[j]) == (region, own)
+                }
+                if members and members <= rest and (least == most).all():
+                    whole |= members
+                    total += least
+        rest -= whole
+    found = _Part._known_parts(part, asked)
+    if any((low[at] != high[at]).any() for at in rest):
+        assert found is None
+    else:
+        assert found is not None and found.tolist() == sum((low[at] for at in rest), total).tolist()
 
 
 def places_plainly(n_cells, levels):
