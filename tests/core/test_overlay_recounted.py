@@ -14,7 +14,7 @@ from vbas.core.disclosure.asked import _Level, _Places, asked_of
 from vbas.core.disclosure.chunk import chunk_of
 from vbas.core.disclosure.class_rests import left_of_classes
 from vbas.core.disclosure.counts import CELL, HIDDEN, REST
-from vbas.core.disclosure.disclosed import _whole
+from vbas.core.disclosure.disclosed import _left, _whole
 from vbas.core.disclosure.exchanges import freed_beyond
 from vbas.core.disclosure.overlay import (
     NONE,
@@ -273,6 +273,55 @@ def test_people_of_parts_are_known_by_the_sums_and_the_cells_that_they_are_made_
         assert found is None
     else:
         assert found is not None and found.tolist() == sum((low[at] for at in rest), total).tolist()
+
+
+def shown_in(chunk, at):
+    """Of a release of one level the region of each cell, and the class of each joint class, NONE for none."""
+    entry = chunk.over.entries[:, chunk.over.schema_of[at]]
+    return chunk.over.regions[:, at], np.where(entry >= 0, chunk.over.own_class[at][entry], NONE)
+
+
+def shown_within(chunk, at, cells, joint):
+    """The equivalence classes of a release of one level that lie whole within these cells and joint classes."""
+    release, (region_of, class_of) = chunk.over.releases[at], shown_in(chunk, at)
+    return [
+        number
+        for number, (region, of) in enumerate(zip(release.region, release.class_of))
+        if {*np.flatnonzero(region_of == region)} <= {*cells} and {*np.flatnonzero(class_of == of)} <= {*joint}
+    ]
+
+
+@for_each_seed(40)
+def test_of_a_count_without_those_whom_its_release_shows_the_cells_and_the_one_class_of_the_others_are_named(seed):
+    rng = np.random.default_rng(seed)
+    areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)), np.ones(N))
+    people = rng.integers(0, 8, (N, CLASSES)) * (rng.random((N, CLASSES)) < [0.9, 0.9, 0.4])
+    coarse = np.column_stack([people[:, :2].sum(axis=1), people[:, 2]])
+    profiles = [
+        profile_over(people, [("x", "a"), ("x", "b"), ("y", "c")], ("p", "q")),
+        profile_over(coarse, [("x",), ("y",)], ("p",)),
+    ]
+    plans = [
+        suppress(profile, random_levels(areas, rng, 1, left_out=seed % 4 == 0).crosswalks[0], K) for profile in profiles
+    ]
+    over = overlay([publish(plan, areas) for plan in plans])
+    chunk = chunk_of(over, np.arange(len(over.entries)), K, [])
+    for at in [0, 1] * 10:
+        region_of, class_of = shown_in(chunk, at)
+        some = np.isin(region_of, rng.integers(0, 3, 2)) ^ (rng.random(over.n_cells) < 0.1)
+        cells, joint = np.flatnonzero(some), np.flatnonzero(rng.random(len(over.entries)) < 0.7)
+        if not len(cells) or not len(joint):
+            continue
+        release, count = over.releases[at], chunk.count(REST, cells, joint, 1, 1, (at,))
+        gone = {(release.region[of], release.class_of[of]) for of in shown_within(chunk, at, cells, joint)}
+        left = [(c, j) for c, j in product(cells, joint) if (region_of[c], class_of[j]) not in gone]
+        if left:
+            cells, joint_left = (np.unique(part) for part in zip(*left))
+            joint = joint_left if len(joint_left) == 1 else joint
+        taken = shown_within(chunk, at, cells, joint)
+        found = _left(chunk, count, count.joint)
+        assert (found.cells.tolist(), found.joint.tolist()) == (cells.tolist(), joint.tolist())
+        assert (sorted(found.taken), found.less) == (taken, release.records[taken].sum())
 
 
 def places_plainly(n_cells, levels):
