@@ -30,6 +30,7 @@ from vbas.core.releases.updates import Comparing, same_regions
 from ..each import for_each_seed
 from .asked_steps import tiny_releases
 from .nested_cases import profile_of
+from .release_cases import profile_over
 from .test_releases_matching import release, with_values
 
 K = 4
@@ -110,6 +111,18 @@ def test_a_count_has_a_proof_where_every_table_of_people_keeps_it_small_and_nowh
                 assert small[by_proof].all() and {*count.taken} <= {*proof}, (seed, count, proof)
             told, untold = told + is_told, untold + (not is_told)
     assert told and untold
+
+
+def test_a_proof_takes_it_that_nobody_has_a_value_that_no_release_shows():
+    """Ten women of which seven are young: the others are old, as some are elsewhere."""
+    areas = make_areas(list("ab"), np.zeros((2, 2)))
+    by_age = profile_over(np.array([[7, 3], [7, 9]]), [("F", "young"), ("F", "old")], ("sex", "age"))
+    women = profile_over(np.array([[10], [16]]), [("F",)], ("sex",))
+    releases = [publish(suppress(profile, own_regions(2), K), areas) for profile in (by_age, women)]
+    disclosed = find_disclosed([replace(release, bounded=False, held_back=None) for release in releases])
+    proofs = proofs_of(disclosed.overlay, disclosed.counts, K)
+    assert [count.low for count in disclosed.counts] == [3, 3], "the old ones, and all who are not young"
+    assert [None if proof is None else proof.tolist() for proof in proofs] == [[0], [0]]
 
 
 @for_each_seed(4)
