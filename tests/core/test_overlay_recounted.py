@@ -21,7 +21,9 @@ from vbas.core.disclosure.overlay import (
     UNBOUNDED,
     Schema,
     Sums,
+    _joint_classes,
     _known,
+    _nobody,
     _ReleasedValues,
     differences,
     overlay,
@@ -496,6 +498,35 @@ def test_what_is_left_of_a_class_is_what_every_choice_of_its_regions_leaves(seed
         assert found == left_plainly(over, chunk)
         n_left += len(found)
     assert n_left
+
+
+@for_each_seed(30)
+def test_nobody_is_of_other_values_where_all_that_agree_with_the_rest_are_shown(seed):
+    rng, names = np.random.default_rng(seed), ("p", "q", "r")
+    schemas = []
+    for _ in range(3):
+        own = [name for name in names if rng.random() < 0.6] or ["p"]
+        every = list(product("ab", repeat=len(own)))
+        schemas.append(Schema(tuple(own), [values for values in every if rng.random() < 0.8] or every))
+    values = {
+        name: {of[schema.names.index(name)] for schema in schemas if name in schema.names for of in schema.classes}
+        for name in names
+    }
+    entries = _joint_classes(schemas)
+    found = _nobody(schemas, entries)
+    for row, chosen in enumerate(entries.tolist()):
+        for position, schema in enumerate(schemas):
+            rest: dict[str, str] = {}
+            for other, entry in zip(schemas, chosen):
+                if entry != NONE:
+                    rest |= {
+                        name: value for name, value in zip(other.names, other.classes[entry]) if name in schema.names
+                    }
+            agree = [
+                of for of in schema.classes if {**dict(zip(schema.names, of)), **rest} == dict(zip(schema.names, of))
+            ]
+            there_can_be = np.prod([len(values[name]) for name in schema.names if name not in rest])
+            assert found[row, position] == (chosen[position] == NONE and len(agree) >= there_can_be)
 
 
 def test_an_age_tells_its_age_group():
