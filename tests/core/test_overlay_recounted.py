@@ -257,24 +257,19 @@ def test_people_of_parts_are_known_by_the_sums_and_the_cells_that_they_are_made_
     rest, total = set(zip(*(of.tolist() for of in asked.nonzero()))), np.zeros(n_values, np.int64)
     for family in families:
         whole = set()
-        for region in range(family.n_regions):
-            for own in range(family.own.max() + 1):
-                values = slice(own * n_values, (own + 1) * n_values)
-                least, most = (of[region, values] for of in family.framed)
-                members = {
-                    (c, j)
-                    for c, j in product(range(n_cells), range(n_joint))
-                    if (family.region[c], family.own[j]) == (region, own)
-                }
-                if members and members <= rest and (least == most).all():
-                    whole |= members
-                    total += least
+        for at, of in product(range(family.n_regions), range(family.own.max() + 1)):
+            least, most = (sums[at, of * n_values : (of + 1) * n_values] for sums in family.framed)
+            there = np.outer(family.region == at, family.own == of)
+            members = set(zip(*(positions.tolist() for positions in there.nonzero())))
+            if members and members <= rest and (least == most).all():
+                whole |= members
+                total += least
         rest -= whole
     found = _Part._known_parts(part, asked)
-    if any((low[at] != high[at]).any() for at in rest):
+    if any((low[cell] != high[cell]).any() for cell in rest):
         assert found is None
     else:
-        assert found is not None and found.tolist() == sum((low[at] for at in rest), total).tolist()
+        assert found is not None and found.tolist() == sum((low[cell] for cell in rest), total).tolist()
 
 
 def shown_in(chunk, at):
@@ -439,8 +434,8 @@ def left_plainly(over, chunk):
     cells_of, classes = [], []
     for at, release in enumerate(over.releases):
         first = sum(len(before.levels) for before in over.releases[:at])
-        own = [over.regions[:, first + level] == of for level, of in zip(release.level, release.region)]
-        cells_of.append([frozenset(np.flatnonzero(of).tolist()) for of in own])
+        there = [over.regions[:, first + level] == of for level, of in zip(release.level, release.region)]
+        cells_of.append([frozenset(np.flatnonzero(of).tolist()) for of in there])
         numbers = over.own_class[at]
         classes.append([int(numbers[of]) if of >= 0 else NONE for of in over.entries[:, over.schema_of[at]]])
     for own, theirs in [(i, j) for i in range(len(classes)) for j in range(len(classes)) if i != j]:
