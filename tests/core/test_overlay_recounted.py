@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
-from vbas.core.disclosure.asked import _Level, _Places, asked_of
+from vbas.core.disclosure import asked as asking
+from vbas.core.disclosure.asked import _hanging_together, _Level, _Places, asked_of
 from vbas.core.disclosure.chunk import chunk_of
 from vbas.core.disclosure.class_rests import left_of_classes
 from vbas.core.disclosure.counts import CELL, HIDDEN, REST
@@ -385,6 +387,24 @@ def test_places_that_are_asked_about_are_those_of_plain_sets(seed):
     assert found.some(some).total(values).tolist() == [
         values[sorted(place)].sum(axis=0).tolist() for place in rows[some]
     ]
+
+
+@for_each_seed(30)
+def test_regions_that_hang_together_are_all_there_are_or_the_first_of_them(seed):
+    rng, n = np.random.default_rng(seed), 5
+    touch = rng.random((n, n)) < 0.4
+    neighbours = [set(np.flatnonzero(row).tolist()) for row in touch | touch.T | np.eye(n, dtype=bool)]
+    every = []
+    for size in range(2, n + 1):
+        for some in combinations(range(n), size):
+            reached = {some[0]}
+            for _ in some:
+                reached |= {other for own in reached for other in neighbours[own]} & {*some}
+            every += [[*some]] if len(reached) == size else []
+    for most in (1, 4, 9, 300):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(asking, "MOST_UNIONS", most)
+            assert _hanging_together(neighbours) == every[:most]
 
 
 def asked_plainly(over, asked):
