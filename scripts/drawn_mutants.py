@@ -9,9 +9,9 @@ for “or”, a “not”, a call or an exception left out, nothing returned. St
 
 Which tests reach which lines is noted once, in build/reached_lines.json (--reached FILE; all of tests/core, tests/files
 and tests/algorithms, or what --tests names), by reached_lines.py. A break is held against those that reach its
-statement, the cheapest of each file first, up to --budget seconds of them, in a fork of one process
-(breaks_in_forks.py); whoever noticed one is run without it, too. Outcomes are kept in build/drawn_mutants.jsonl
-(--results FILE). Survivors that change nothing stand in drawn_mutants.txt, with reasons.
+statement, the cheapest of each file first, then others that cost little, up to --budget seconds of them, in a fork of
+one process (breaks_in_forks.py); whoever noticed one is run without it, too. Outcomes are kept in
+build/drawn_mutants.jsonl (--results FILE). Survivors that change nothing stand in drawn_mutants.txt, with reasons.
 Ends with 1 where another survives, with 2 where the lines were noted in a run that was ended early.
 """
 
