@@ -9,9 +9,9 @@ for “or”, a “not”, a call or an exception left out, nothing returned. St
 
 Which tests reach which lines is noted once, in build/reached_lines.json (--reached FILE; all of tests/core, tests/files
 and tests/algorithms, or what --tests names), by reached_lines.py. A break is held against those that reach its
-statement, the cheapest of each file first, up to --budget seconds of them, in a fork of one process
-(breaks_in_forks.py); whoever noticed one is run without it, too. Outcomes are kept in build/drawn_mutants.jsonl
-(--results FILE). Survivors that change nothing stand in drawn_mutants.txt, with reasons.
+statement, the cheapest of each file first, then others that cost little, up to --budget seconds of them, in a fork of
+one process (breaks_in_forks.py); whoever noticed one is run without it, too. Outcomes are kept in
+build/drawn_mutants.jsonl (--results FILE). Survivors that change nothing stand in drawn_mutants.txt, with reasons.
 Ends with 1 where another survives, with 2 where the lines were noted in a run that was ended early.
 """
 
@@ -285,7 +285,8 @@ class Reached:
     def of(self, mutant: Break, budget: float) -> list[str]:
         """The tests that reach a break, as many as the budget has seconds for.
 
-        The cheapest of each file of tests come first, then the second of each: tests of one file look at much the same.
+        The cheapest of each file of tests come first, then what costs least by how many of its file are there already:
+        tests of one file look at much the same, but of a long one many cost next to nothing.
         """
         of_file = self.lines.get(mutant.file, {})
         first, last = mutant.statement
@@ -296,10 +297,10 @@ class Reached:
         chosen: list[str] = []
         spent = 0.0
         nth: Counter[str] = Counter()
-        in_turn: list[tuple[int, float, int]] = []
+        in_turn: list[tuple[float, float, int]] = []
         for test in sorted(reaching, key=lambda test: self.tests[test][1]):
             name, seconds = self.tests[test]
-            in_turn.append((nth[name.partition("::")[0]], seconds, test))
+            in_turn.append((nth[name.partition("::")[0]] * seconds, seconds, test))
             nth[name.partition("::")[0]] += 1
         for _, _, test in sorted(in_turn)[:MOST_TESTS]:
             spent += self.tests[test][1]

@@ -195,7 +195,7 @@ def _smallest_to_add(groups: Sequence[np.ndarray], records: np.ndarray, lost: np
         suppressed = np.bincount(group, records * lost, n_groups)
         short = (suppressed > 0) & ((suppressed < k) | (np.bincount(group, lost, n_groups) < 2))
         places.append(_first_released(np.flatnonzero(short), group, records, lost))
-    return np.unique(np.concatenate(places)) if places else np.empty(0, np.int64)
+    return np.unique(np.concatenate(places))
 
 
 def _first_released(wanted: np.ndarray, group: np.ndarray, records: np.ndarray, lost: np.ndarray) -> np.ndarray:

@@ -62,6 +62,9 @@ def test_a_break_is_held_against_the_cheapest_tests_that_reach_it_within_the_bud
     reached = drawing.Reached([("dear", 9.0), ("cheap", 1.0), ("next", 2.0), ("elsewhere", 0.1)], lines)
     assert reached.of(one, 3.5) == ["cheap", "next"]
     assert reached.of(one, 0.5) == ["cheap"]  # never none
+    of_two_files = [("a::1", 0.1), ("a::2", 0.2), ("a::3", 0.3), ("b::1", 1.0), ("b::2", 2.0)]
+    all_reach = drawing.Reached(of_two_files, {one.file: {str(one.line): [0, 1, 2, 3, 4]}})
+    assert all_reach.of(one, 9.0) == ["a::1", "b::1", "a::2", "a::3", "b::2"]
     outside = drawing.Break(one.file, "", 1, 0, 1, "x", "y", (0, 0))
     assert reached.of(outside, 3.5) == ["elsewhere", "cheap", "next"]  # whatever runs with the file loaded
     of_constants = f"{drawing.OF_CONSTANTS}test_limits"

@@ -20,13 +20,16 @@ K = 3
 
 
 def block_of(rng: np.random.Generator) -> Block:
-    """Four or five areas, at most eight of three classes in each, shown at any levels; totals of area, or of groups."""
+    """Four or five areas, at most eight of three classes in each, shown at any levels; totals of area, or of groups;
+    the last area may be left out."""
     n = int(rng.integers(4, 6))
     people = rng.integers(0, rng.choice([4, 9]), (n, 3)) * (rng.random((n, 3)) < 0.8)
     level_of = rng.choice([0, 1, 2, SUPPRESSED], (n, 3)).astype(np.int8)
-    regions = [np.arange(n), np.arange(n) // 2, np.zeros(n, np.int64)][int(rng.integers(2)) :]
-    if len(regions) == 2:
-        level_of[level_of == 2] = 1
+    regions = [np.arange(n), np.arange(n) // 2, np.zeros(n, np.int64)][int(rng.integers(3)) :]
+    if rng.random() < 0.3:
+        regions = [np.where(np.arange(n) < n - 1, of, -1) for of in regions]
+        level_of[-1] = SUPPRESSED
+    level_of = np.minimum(level_of, len(regions) - 1)
     groups = np.array([0, 0, rng.integers(2)])
     totals = np.zeros((n, int(groups.max()) + 1), np.int64)
     np.add.at(totals.T, groups, people.T)
@@ -88,7 +91,9 @@ def test_a_count_is_freed_where_an_exchange_beyond_its_region_is_possible_and_no
                     for j in [*np.flatnonzero(region != region[i]).tolist(), block.n]
                     for other in alike
                 )
-                assert bool(done[number]) == possible, (areas, one, block.people)
+                # Of areas that are left out no exchange is looked for.
+                is_left_out = (block.storeys.region_of[0][areas] < 0).any()
+                assert not done[number] if is_left_out else bool(done[number]) == possible, (areas, one, block.people)
                 freed, kept = freed + possible, kept + (not possible)
     assert freed and kept
 

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
-from vbas.core.disclosure.asked import _Level, _Places, asked_of
+from vbas.core.disclosure import asked as asking
+from vbas.core.disclosure.asked import _hanging_together, _Level, _Places, asked_of
 from vbas.core.disclosure.chunk import chunk_of
+from vbas.core.disclosure.class_rests import left_of_classes
 from vbas.core.disclosure.counts import CELL, HIDDEN, REST
-from vbas.core.disclosure.disclosed import _whole
+from vbas.core.disclosure.disclosed import _left, _whole
 from vbas.core.disclosure.exchanges import freed_beyond
 from vbas.core.disclosure.overlay import (
     NONE,
     UNBOUNDED,
     Schema,
     Sums,
+    _joint_classes,
     _known,
+    _nobody,
     _ReleasedValues,
     differences,
     overlay,
@@ -27,6 +33,7 @@ from vbas.core.disclosure.overlay import (
 )
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.sensitive import _Part
+from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 
 from ..each import for_each_seed
@@ -222,6 +229,100 @@ def test_cells_of_a_class_that_shows_one_value_alone(seed):
             assert found[cell, joint] == alike
 
 
+@for_each_seed(60)
+def test_people_of_parts_are_known_by_the_sums_and_the_cells_that_they_are_made_up_of(seed):
+    rng = np.random.default_rng(seed)
+    n_cells, n_joint, n_values = 4, 3, int(rng.integers(2, 4))
+    low = rng.integers(0, 3, (n_cells, n_joint, n_values))
+    high = low + (rng.random((n_cells, n_joint, 1)) < 0.2)
+    families: list[Any] = []
+    for _ in range(3):
+        n_regions, n_own = int(rng.integers(1, 4)), int(rng.integers(0, 3))
+        least = rng.integers(0, 5, (n_regions, n_own, n_values))
+        most = least + (rng.random(least.shape) < 0.1)
+        region, own = (
+            rng.integers(-1, n_regions, n_cells),
+            rng.integers(-1, n_own, n_joint) if n_own else np.full(3, -1),
+        )
+        framed = [np.pad(of.reshape(n_regions, -1), ((0, 1), (0, 1))) for of in (least, most)]
+        families.append(SimpleNamespace(region=region, own=own, n_regions=n_regions, low=framed[0], framed=framed))
+    part: Any = SimpleNamespace(
+        _shown=families,
+        _sums=[family.framed for family in families],
+        _n=n_values,
+        _joint=np.arange(n_joint),
+        _own=lambda family, columns: family.own[columns],
+        _low=low,
+        _high=high,
+    )
+    asked = rng.random((n_cells, n_joint)) < 0.7
+    rest, total = set(zip(*(of.tolist() for of in asked.nonzero()))), np.zeros(n_values, np.int64)
+    for family in families:
+        whole = set()
+        for at, of in product(range(family.n_regions), range(family.own.max() + 1)):
+            least, most = (sums[at, of * n_values : (of + 1) * n_values] for sums in family.framed)
+            there = np.outer(family.region == at, family.own == of)
+            members = set(zip(*(positions.tolist() for positions in there.nonzero())))
+            if members and members <= rest and (least == most).all():
+                whole |= members
+                total += least
+        rest -= whole
+    found = _Part._known_parts(part, asked)
+    if any((low[cell] != high[cell]).any() for cell in rest):
+        assert found is None
+    else:
+        assert found is not None and found.tolist() == sum((low[cell] for cell in rest), total).tolist()
+
+
+def shown_in(chunk, at):
+    """Of a release of one level the region of each cell, and the class of each joint class, NONE for none."""
+    entry = chunk.over.entries[:, chunk.over.schema_of[at]]
+    return chunk.over.regions[:, at], np.where(entry >= 0, chunk.over.own_class[at][entry], NONE)
+
+
+def shown_within(chunk, at, cells, joint):
+    """The equivalence classes of a release of one level that lie whole within these cells and joint classes."""
+    release, (region_of, class_of) = chunk.over.releases[at], shown_in(chunk, at)
+    return [
+        number
+        for number, (region, of) in enumerate(zip(release.region, release.class_of))
+        if {*np.flatnonzero(region_of == region)} <= {*cells} and {*np.flatnonzero(class_of == of)} <= {*joint}
+    ]
+
+
+@for_each_seed(40)
+def test_of_a_count_without_those_whom_its_release_shows_the_cells_and_the_one_class_of_the_others_are_named(seed):
+    rng = np.random.default_rng(seed)
+    areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)), np.ones(N))
+    people = rng.integers(0, 8, (N, CLASSES)) * (rng.random((N, CLASSES)) < [0.9, 0.9, 0.4])
+    coarse = np.column_stack([people[:, :2].sum(axis=1), people[:, 2]])
+    profiles = [
+        profile_over(people, [("x", "a"), ("x", "b"), ("y", "c")], ("p", "q")),
+        profile_over(coarse, [("x",), ("y",)], ("p",)),
+    ]
+    plans = [
+        suppress(profile, random_levels(areas, rng, 1, left_out=seed % 4 == 0).crosswalks[0], K) for profile in profiles
+    ]
+    over = overlay([publish(plan, areas) for plan in plans])
+    chunk = chunk_of(over, np.arange(len(over.entries)), K, [])
+    for at in [0, 1] * 10:
+        region_of, class_of = shown_in(chunk, at)
+        some = np.isin(region_of, rng.integers(0, 3, 2)) ^ (rng.random(over.n_cells) < 0.1)
+        cells, joint = np.flatnonzero(some), np.flatnonzero(rng.random(len(over.entries)) < 0.7)
+        if not len(cells) or not len(joint):
+            continue
+        release, count = over.releases[at], chunk.count(REST, cells, joint, 1, 1, (at,))
+        gone = {(release.region[of], release.class_of[of]) for of in shown_within(chunk, at, cells, joint)}
+        left = [(c, j) for c, j in product(cells, joint) if (region_of[c], class_of[j]) not in gone]
+        if left:
+            cells, joint_left = (np.unique(part) for part in zip(*left))
+            joint = joint_left if len(joint_left) == 1 else joint
+        taken = shown_within(chunk, at, cells, joint)
+        found = _left(chunk, count, count.joint)
+        assert (found.cells.tolist(), found.joint.tolist()) == (cells.tolist(), joint.tolist())
+        assert (sorted(found.taken), found.less) == (taken, release.records[taken].sum())
+
+
 def places_plainly(n_cells, levels):
     """All places that are asked about: single cells; regions, what two have in common, what one release's regions make
     up across those of another; and what is left of one beside another. By what each is first."""
@@ -288,6 +389,24 @@ def test_places_that_are_asked_about_are_those_of_plain_sets(seed):
     ]
 
 
+@for_each_seed(30)
+def test_regions_that_hang_together_are_all_there_are_or_the_first_of_them(seed):
+    rng, n = np.random.default_rng(seed), 5
+    touch = rng.random((n, n)) < 0.4
+    neighbours = [set(np.flatnonzero(row).tolist()) for row in touch | touch.T | np.eye(n, dtype=bool)]
+    every = []
+    for size in range(2, n + 1):
+        for some in combinations(range(n), size):
+            reached = {some[0]}
+            for _ in some:
+                reached |= {other for own in reached for other in neighbours[own]} & {*some}
+            every += [[*some]] if len(reached) == size else []
+    for most in (1, 4, 9, 300):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(asking, "MOST_UNIONS", most)
+            assert _hanging_together(neighbours) == every[:most]
+
+
 def asked_plainly(over, asked):
     """What is asked, by the cells and joint classes and by what is taken away: bounds, kind and release."""
     found: dict[tuple[frozenset, int], tuple] = {}
@@ -325,6 +444,104 @@ def test_what_bounds_alone_pin_is_what_is_asked_and_named_by_the_first_release(s
         if kind != REST:
             assert kind == (CELL if len(members) == 1 else HIDDEN if owners else kind)
             assert kind != HIDDEN or release == owners[0]
+
+
+def left_plainly(over, chunk):
+    """What other releases leave of each class of each release: every choice of its regions that one of theirs touches.
+    By cells and joint classes, how many are left, how many were taken away, and the other release: in the order of
+    releases, classes, other releases and regions, the last ones first."""
+    left: list[tuple] = []
+    cells_of, classes = [], []
+    for at, release in enumerate(over.releases):
+        first = sum(len(before.levels) for before in over.releases[:at])
+        there = [over.regions[:, first + level] == of for level, of in zip(release.level, release.region)]
+        cells_of.append([frozenset(np.flatnonzero(of).tolist()) for of in there])
+        numbers = over.own_class[at]
+        classes.append([int(numbers[of]) if of >= 0 else NONE for of in over.entries[:, over.schema_of[at]]])
+    for own, theirs in [(i, j) for i in range(len(classes)) for j in range(len(classes)) if i != j]:
+        mine, other = over.releases[own], over.releases[theirs]
+        for of in set(mine.class_of.tolist()) if mine.whole else ():
+            joint = [at for at, it in enumerate(classes[own]) if it == of]
+            within = {
+                it
+                for it in classes[theirs]
+                if {classes[own][j] for j, c in enumerate(classes[theirs]) if c == it} == {of}
+            }
+            my_own = [at for at, it in enumerate(mine.class_of) if it == of]
+            parts = [at for at, it in enumerate(other.class_of) if it in within]
+            for chosen in {frozenset(a for a in my_own if cells_of[own][a] & cells_of[theirs][b]) for b in parts}:
+                place = frozenset().union(*(cells_of[own][a] for a in chosen))
+                gone = [b for b in parts if cells_of[theirs][b] <= place]
+                taken = sum(int(other.records[b]) for b in gone)
+                rest = sum(int(mine.records[a]) for a in my_own if cells_of[own][a] <= place) - taken
+                open_ = set(place)
+                for cell in place.difference(*(cells_of[theirs][b] for b in gone)):
+                    low, high = (int(of_all[cell, joint].sum()) for of_all in (chunk.bounds.low, chunk.bounds.high))
+                    alone = [int(mine.records[a]) for a in my_own if cells_of[own][a] == {cell}]
+                    if alone or low == high:
+                        open_.discard(cell)
+                        rest -= alone[0] if alone else low
+                if 1 <= rest < K and taken:
+                    members = frozenset((cell, j) for cell in open_ for j in joint)
+                    order = own, int(over.entries[joint[0], over.schema_of[own]]), theirs, [-a for a in sorted(chosen)]
+                    left.append((order, (members, rest, taken, theirs)))
+    return [what for _, what in sorted(left, key=lambda some: some[0])]
+
+
+@for_each_seed(30)
+def test_what_is_left_of_a_class_is_what_every_choice_of_its_regions_leaves(seed):
+    rng, n_left = np.random.default_rng(seed), 0
+    for _ in range(5):
+        areas = make_areas([f"a{i}" for i in range(N)], rng.random((N, 2)), np.ones(N))
+        people = rng.integers(0, 6, (N, CLASSES)) * (rng.random((N, CLASSES)) < 0.6)
+        releases = []
+        for _ in range(int(rng.integers(2, 4))):
+            coarse = rng.random() < 0.5
+            counts = np.column_stack([people[:, :2].sum(axis=1), people[:, 2]]) if coarse else people
+            values = [("x",), ("y",)] if coarse else [("x", "a"), ("x", "b"), ("y", "c")]
+            profile = profile_over(counts, values, ("p",) if coarse else ("p", "q"))
+            levels = random_levels(areas, rng, int(rng.integers(1, 4)), left_out=False)
+            releases.append(publish(nest(areas, profile, levels, K), areas))
+        over = overlay(releases)
+        chunk = chunk_of(over, np.arange(len(over.entries)), K, [])
+        found: list[tuple] = []
+        for some in left_of_classes(chunk):
+            assert some.low.tolist() == some.high.tolist() and set(some.kind) == {REST}
+            for row in range(len(some.low)):
+                members = frozenset(divmod(at, len(over.entries)) for at in some.members[row].indices.tolist())
+                found.append((members, int(some.low[row]), int(some.taken[row]), int(some.release[row])))
+        assert found == left_plainly(over, chunk)
+        n_left += len(found)
+    assert n_left
+
+
+@for_each_seed(30)
+def test_nobody_is_of_other_values_where_all_that_agree_with_the_rest_are_shown(seed):
+    rng, names = np.random.default_rng(seed), ("p", "q", "r")
+    schemas = []
+    for _ in range(3):
+        own = [name for name in names if rng.random() < 0.6] or ["p"]
+        every = list(product("ab", repeat=len(own)))
+        schemas.append(Schema(tuple(own), [values for values in every if rng.random() < 0.8] or every))
+    values = {
+        name: {of[schema.names.index(name)] for schema in schemas if name in schema.names for of in schema.classes}
+        for name in names
+    }
+    entries = _joint_classes(schemas)
+    found = _nobody(schemas, entries)
+    for row, chosen in enumerate(entries.tolist()):
+        for position, schema in enumerate(schemas):
+            rest: dict[str, str] = {}
+            for other, entry in zip(schemas, chosen):
+                if entry != NONE:
+                    rest |= {
+                        name: value for name, value in zip(other.names, other.classes[entry]) if name in schema.names
+                    }
+            agree = [
+                of for of in schema.classes if {**dict(zip(schema.names, of)), **rest} == dict(zip(schema.names, of))
+            ]
+            there_can_be = np.prod([len(values[name]) for name in schema.names if name not in rest])
+            assert found[row, position] == (chosen[position] == NONE and len(agree) >= there_can_be)
 
 
 def test_an_age_tells_its_age_group():

@@ -78,6 +78,22 @@ def test_a_release_is_taken_out(release, tmp_path):
     assert [one.release for one in releases_in(register)] == [2]
 
 
+@pytest.mark.parametrize("change", ["added", "taken back", "taken out"])
+def test_readers_of_a_register_are_told_whenever_it_changed(release, tmp_path, change):
+    register, long_ago = tmp_path / "register.gpkg", "2001-01-01T00:00:00.000Z"
+    for n_earlier in range(2):
+        last = new_entry(register, release, n_earlier)
+        last.put()
+    with closing(sqlite3.connect(register)) as connection, connection:
+        connection.execute("UPDATE gpkg_contents SET last_change = ?", (long_ago,))
+    if change == "taken back":
+        assert last.undo() == []
+    else:
+        (taking_out(register, 1) if change == "taken out" else new_entry(register, release, 2)).put()
+    with closing(sqlite3.connect(register)) as connection:
+        assert all(when > long_ago for (when,) in connection.execute("SELECT last_change FROM gpkg_contents"))
+
+
 def test_masked_points_are_read_as_they_were_added(tmp_path):
     register, points = tmp_path / "register.gpkg", np.array([[1.5, 2], [3, 4]])
     new_masking(register, "a system", points).put()

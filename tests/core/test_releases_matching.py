@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -15,14 +16,14 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.values import Values
 from vbas.core.errors import InputError
-from vbas.core.levels import Levels
+from vbas.core.levels import Levels, own_regions
 from vbas.core.plain_text import without_writing
 from vbas.core.plan import suppress
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import PERSONS, RecordTable
 from vbas.core.releases.aliases import aliases_of
-from vbas.core.releases.attributes import attributes_of, likeness, parts_of, recoded
+from vbas.core.releases.attributes import Attribute, attributes_of, likeness, parts_of, recoded
 from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.examining import examine
 from vbas.core.releases.matching import matched
@@ -30,6 +31,7 @@ from vbas.core.releases.naming import named, names_in, with_names, with_values
 from vbas.core.releases.updates import same_regions
 from vbas.core.releases.writing import one_is_cut, same_but_for_case, written_otherwise
 
+from ..each import for_each_seed
 from .release_cases import profile_over
 
 AGES = ["0-14", "15-24", "25-64", "65+"]
@@ -190,6 +192,17 @@ def test_what_is_written_otherwise_is_said_with_the_first_three():
     assert all(f"{age} for" in said for age in ("0-14", "15-24", "25-64")) and "65+" not in said and "…" in said
 
 
+@for_each_seed(30)
+def test_a_field_divides_where_a_class_has_several_of_its_values_and_k_records_of_each(seed):
+    rng, k = np.random.default_rng(seed), 3
+    held = {(0, 0): k, (1, 1): k}
+    held |= {(int(rng.integers(3)), int(rng.integers(3))): k + int(rng.integers(-1, 2)) for _ in range(seed % 3)}
+    equivalence_class, value = np.array(list(held)).T
+    shown = Attribute("q", "", ("a", "b", "c"), 0, False, equivalence_class, value, np.array(list(held.values())))
+    n_values = Counter(row for row, _ in held)
+    assert shown.divides(k) is (max(n_values.values()) > 1 and min(held.values()) >= k)
+
+
 def test_a_release_that_shows_both_proves_that_fields_are_different():
     """yes and no of two fields are not the same field: one release shows people who differ."""
     both = release(2, title="r1", names=("smokes", "age"), sexes=("yes", "no"))
@@ -242,6 +255,43 @@ def test_other_values_are_warned_of_unless_all_was_said_to_be_written_alike(rows
     """Women in both, men in one and others in the other."""
     found = match([release(title="r1"), release(3, title="r2", sexes=("F", "X"))], rows)
     assert any("which the other does not show" in one for one in found.warnings) == warned
+
+
+def of_one_record(*names):
+    """Releases of these quasi-identifiers, the oldest first."""
+    town = make_areas(list("ab"), np.zeros((2, 2)))
+    profiles = [profile_over(np.full((2, 1), 9), [("x",) * len(own)], own) for own in names]
+    return [publish(suppress(profile, own_regions(2), 5), town, f"r{i}") for i, profile in enumerate(profiles, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "rows", "said"),
+    [
+        (("gender",), ("sex", "age"), [("gender", "sex"), ("gender", "age")], "“gender” of r1 is “sex”, but so is"),
+        (("sexe", "gender"), ("sex",), [("sexe", "sex"), ("gender", "sex")], "“sexe” of r1 is “sex”, but so is"),
+        (("gender",), ("sex",), [("gender", "sex"), ("sex", "not gender")], "“gender” of r1 is “sex”, but so is"),
+        (("sexe", "sex"), ("sex",), [("sexe", "sex")], "“sexe” and “sex” are the same, but r1 has both"),
+    ],
+)
+def test_a_field_that_cannot_be_what_it_was_said_to_be_is_refused(older, newer, rows, said):
+    """Taken for a field of its own, what it tells of the other would not be looked at."""
+    with pytest.raises(InputError, match=f"ALIASES says that {said}"):
+        match(of_one_record(older, newer), rows)
+
+
+def test_before_a_field_is_what_it_is_called_it_is_what_it_was_said_to_be():
+    with pytest.raises(InputError, match="“gender” of r1 is “sex”, but so is another field"):
+        match(of_one_record(("gender", "sexe"), ("gender",), ("sex",)), [("gender", "sex"), ("sexe", "sex")])
+
+
+@pytest.mark.parametrize(
+    ("oldest", "row", "called"),
+    [("gender", ("gender", "sexe"), "sex"), ("SEX", ("sexe", "sexe"), "sex"), ("SEX", ("SEX", "not sexe"), "SEX")],
+)
+def test_a_field_is_what_it_was_in_some_newer_release_unless_it_is_not_what_it_was_in_another(oldest, row, called):
+    releases = of_one_record((oldest,), ("sexe",), ("sex",))
+    aliases = aliases_of([("sexe", "sex"), row], [oldest, "sexe", "sex"])
+    assert [names_in(one) for one in named(releases, aliases).releases] == [[called], ["sex"], ["sex"]]
 
 
 def test_two_names_that_were_said_to_be_one_field_may_differ_in_values():

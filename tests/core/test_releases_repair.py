@@ -29,6 +29,7 @@ from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import RecordTable
 from vbas.core.releases import cheapest
+from vbas.core.releases import repair as repairing
 from vbas.core.releases.earlier import REPAIR, Earlier, held_against_earlier
 from vbas.core.releases.examining import Examiner, examine
 from vbas.core.releases.repair import repair, without
@@ -228,6 +229,21 @@ def test_a_release_stops_or_is_mended_where_counts_are_not_decided(monkeypatch, 
     mended = repair(plan, areas, earlier)
     assert not mended.published.bounded
     assert mended.after.n_to_mend == examine(mended.published, earlier).n_to_mend == 0
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_repair_that_ends_too_early_says_what_its_release_gives_away_and_is_refused(monkeypatch, nested):
+    monkeypatch.setattr(repairing, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(cheapest, "MOST_UNKNOWNS", 0)  # no proofs: one round is not enough
+    areas, plan, earlier = plans_of(np.random.default_rng(3), 8, 3, nested, 2)
+    done = repair(plan, areas, earlier)
+    assert done.n_suppressed or done.n_coarser
+    assert done.after.n_to_mend == examine(done.published, earlier).n_to_mend > 0
+    quasi = {"q": Column(np.zeros(1, np.int64), np.array(["c0"], dtype=object))}
+    table = RecordTable(Column(np.zeros(1, np.int64), areas.identifiers), quasi, {})
+    ask = Earlier(earlier, action=REPAIR)
+    with pytest.raises(PrivacyError, match="would give away"):
+        held_against_earlier(plan, areas, table, (), Requirement(plan.k), ask, lambda plan: plan)
 
 
 def test_what_else_must_hold_holds_after_a_repair():

@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 
 from vbas.core.areas import make_areas
-from vbas.core.crosswalk import Crosswalk
+from vbas.core.crosswalk import Crosswalk, number_compactly
+from vbas.core.disclosure.counts import Count
 from vbas.core.disclosure.disclosed import find_disclosed
 from vbas.core.disclosure.published import publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.plan import SUPPRESSED, area_of_cells, plan_by_levels, suppress
 from vbas.core.progress import silent
 from vbas.core.releases.aliases import aliases_of
+from vbas.core.releases.cheapest import proofs_of
 from vbas.core.releases.earlier import _given_away
 from vbas.core.releases.examining import Examined, Examiner, examine
 from vbas.core.releases.naming import named
@@ -28,6 +30,7 @@ from vbas.core.releases.updates import Comparing, same_regions
 from ..each import for_each_seed
 from .asked_steps import tiny_releases
 from .nested_cases import profile_of
+from .release_cases import profile_over
 from .test_releases_matching import release, with_values
 
 K = 4
@@ -72,6 +75,54 @@ def two_releases(seed: int):
         earlier = [publish(first, areas, "earlier")]
         if examine(publish(second, areas), earlier).n_counts:
             return areas, second, earlier
+
+
+@for_each_seed(6)
+def test_a_count_has_a_proof_where_every_table_of_people_keeps_it_small_and_nowhere_else(seed):
+    """One class in regions of two releases: what is possible of parts of people is so of whole people, too."""
+    rng, told, untold = np.random.default_rng(seed), 0, 0
+    for _ in range(6):
+        areas = make_areas(list("abcd"), rng.random((4, 2)), np.ones(4))
+        profile = profile_of(rng.integers(0, 3, (4, 1)))
+        plans = [suppress(profile, number_compactly(rng.integers(0, 3, 4))[0], 2) for _ in range(2)]
+        releases = [replace(publish(plan, areas), bounded=False, held_back=None) for plan in plans]
+        over, last = find_disclosed(releases).overlay, releases[1]
+        if not len(over.entries):
+            continue
+        tables = np.array(list(product(range(8), repeat=over.n_cells)))
+        fits = [
+            (own == release.region[:, None]).astype(int) @ tables.T == release.records[:, None]
+            for release, own in zip(releases, over.regions.T)
+        ]
+        counts = []
+        for some in list(product((False, True), repeat=over.n_cells))[1:]:
+            cells, outside = np.flatnonzero(some), over.regions[~np.array(some), 1]
+            whole = np.flatnonzero(~np.isin(last.region, outside))
+            for taken in (whole[:0], whole):
+                less = int(last.records[taken].sum())
+                counts.append(Count("sum", cells, np.zeros(1, np.int64), 1, 3, (1,), taken=taken, less=less))
+        for count, proof in zip(counts, proofs_of(over, counts, 4)):
+            people = tables[:, count.cells].sum(axis=1) - count.less
+            small = (people >= 1) & (people < 4)
+            is_told = bool(small[np.concatenate(fits).all(axis=0)].all())
+            assert (proof is not None) == is_told, (seed, count)
+            if proof is not None:
+                by_proof = np.concatenate([fits[0], fits[1][proof]]).all(axis=0)
+                assert small[by_proof].all() and {*count.taken} <= {*proof}, (seed, count, proof)
+            told, untold = told + is_told, untold + (not is_told)
+    assert told and untold
+
+
+def test_a_proof_takes_it_that_nobody_has_a_value_that_no_release_shows():
+    """Ten women of which seven are young: the others are old, as some are elsewhere."""
+    areas = make_areas(list("ab"), np.zeros((2, 2)))
+    by_age = profile_over(np.array([[7, 3], [7, 9]]), [("F", "young"), ("F", "old")], ("sex", "age"))
+    women = profile_over(np.array([[10], [16]]), [("F",)], ("sex",))
+    releases = [publish(suppress(profile, own_regions(2), K), areas) for profile in (by_age, women)]
+    disclosed = find_disclosed([replace(release, bounded=False, held_back=None) for release in releases])
+    proofs = proofs_of(disclosed.overlay, disclosed.counts, K)
+    assert [count.low for count in disclosed.counts] == [3, 3], "the old ones, and all who are not young"
+    assert [None if proof is None else proof.tolist() for proof in proofs] == [[0], [0]]
 
 
 @for_each_seed(4)
