@@ -25,8 +25,8 @@ from .published_counts import HeldAgainstCounts, hold_against_counts
 from .requirement import Requirement
 
 MOST_TURNS = 20
-# Areas x classes of which tables and people are looked at together, all classes at once: a millisecond for each.
-MOST_TOGETHER = 250_000
+# Areas x classes of which tables and people are looked at together, all classes at once: of many more it takes long.
+MOST_TOGETHER = 50_000
 
 
 @dataclass(frozen=True, eq=False)
