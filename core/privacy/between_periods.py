@@ -41,14 +41,14 @@ def said_between_periods(plan: Plan, period: str) -> tuple[str, str]:
         return "", ""
     n, n_few = classes_between_periods(plan, period)
     warning = plural(
-        "“{period}”: {n} of {n_all} classes of a region that several periods show differs by 1 to {most} records "
-        "between two of them. Where the same people are in several periods, at least so many came or left, and whoever "
-        "compares them sees it. Where that must not be, release each period as an update of the one before (“Update a "
-        "release”).",
-        "“{period}”: {n} of {n_all} classes of a region that several periods show differ by 1 to {most} records "
-        "between two of them. Where the same people are in several periods, at least so many came or left, and whoever "
-        "compares them sees it. Where that must not be, release each period as an update of the one before (“Update a "
-        "release”).",
+        "“{period}”: of the classes of a region that several periods show ({n_all}), {n} differs by 1 to {most} "
+        "records between two of them. Where the same people are in several periods, at least so many came or left, and "
+        "whoever compares them sees it. Where that must not be, release each period as an update of the one before "
+        "(“Update a release”).",
+        "“{period}”: of the classes of a region that several periods show ({n_all}), {n} differ by 1 to {most} "
+        "records between two of them. Where the same people are in several periods, at least so many came or left, and "
+        "whoever compares them sees it. Where that must not be, release each period as an update of the one before "
+        "(“Update a release”).",
         n_few,
         period=period,
         n_all=n,
