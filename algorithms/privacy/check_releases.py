@@ -99,7 +99,8 @@ class CheckReleases(VbasAlgorithm):
                     len(releases),
                 )
             )
-        k = form.whole("K") if form.given("K") else min(release.k for release in releases)
+        least = min(release.k for release in releases)
+        k = form.whole("K") if form.given("K") else least
         releases, same = comparable(form, releases, compared.aliases)
         not_compared = (*compared.warnings, *same.warnings)
         taken = (*compared.said, *same.said)
@@ -118,7 +119,6 @@ class CheckReleases(VbasAlgorithm):
             lambda: releases_report(findings, rows, releases, k, provenance_of(form), taken, unsure, same.assumption),
         )
         sure = not (rows or unsure or findings.n_contradicted or findings.n_undecided)
-        least = min(release.k for release in releases)
         (form.info if sure else form.warn)(verdict(findings, k, least, unsure, same.assumption))
         form.info(tried(certificate_of_all(findings, releases, k)))
         if nested_by_nobody_knows(releases):
