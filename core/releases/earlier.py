@@ -161,7 +161,7 @@ def _say_what_it_cost(done: Repaired, other: Plan | None, log: Log) -> None:
     """Say what a repair cost, and what the regions of an earlier release would: `other`. Raises PrivacyError."""
     k = done.plan.k
     if done.after.n_to_mend:
-        raise PrivacyError(_stopped(done.after, k))
+        raise PrivacyError(_stopped(done.after, k, repaired=True))
     log.warn(*_given_away(done.before, k), *_mended(done))
     if other is not None:
         log.info(
@@ -246,23 +246,31 @@ def _refuse_contradictions(findings: Examined) -> None:
         )
 
 
-def _stopped(findings: Examined, k: int) -> str:
+def _stopped(findings: Examined, k: int, repaired: bool = False) -> str:
+    """Why nothing is released, and what to do; repaired : what follows is left where a repair came to its end."""
+    if repaired:
+        advice = tr(
+            "“repair” came to no end: use the crosswalk and the quasi-identifiers of the earlier release, or ask for "
+            "fewer quasi-identifiers or larger regions"
+        )
+    else:
+        advice = tr(
+            "use the crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”"
+        )
     if not findings.n_counts:
         return plural(
             "{n} count of this release and those of REGISTER was too hard to decide, and is taken for one of fewer "
-            "than {k} people: use the crosswalk and the quasi-identifiers of the earlier release, or set "
-            "REGISTER_ACTION to “repair”.",
+            "than {k} people: {advice}.",
             "{n} counts of this release and those of REGISTER were too many or too hard to decide, and are taken for "
-            "ones of fewer than {k} people: use the crosswalk and the quasi-identifiers of the earlier release, or set "
-            "REGISTER_ACTION to “repair”.",
+            "ones of fewer than {k} people: {advice}.",
             findings.n_undecided,
             k=k,
+            advice=advice,
         )
     return plural(
-        "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: use the "
-        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
-        "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: use the "
-        "crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”.",
+        "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: {advice}.",
+        "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: {advice}.",
         findings.n_counts,
         k=k,
+        advice=advice,
     )
