@@ -269,7 +269,8 @@ def _stopped(findings: Examined, k: int, repaired: bool = False) -> str:
         )
     return plural(
         "Together with the releases of REGISTER this one would give away {n} count of fewer than {k} people: {advice}.",
-        "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: {advice}.",
+        "Together with the releases of REGISTER this one would give away {n} counts of fewer than {k} people: "
+        "{advice}.",
         findings.n_counts,
         k=k,
         advice=advice,

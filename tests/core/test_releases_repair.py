@@ -242,7 +242,7 @@ def test_a_repair_that_ends_too_early_says_what_its_release_gives_away_and_is_re
     quasi = {"q": Column(np.zeros(1, np.int64), np.array(["c0"], dtype=object))}
     table = RecordTable(Column(np.zeros(1, np.int64), areas.identifiers), quasi, {})
     ask = Earlier(earlier, action=REPAIR)
-    with pytest.raises(PrivacyError, match="would give away.*came to no end") as refused:
+    with pytest.raises(PrivacyError, match=r"would give away.*came to no end") as refused:
         held_against_earlier(plan, areas, table, (), Requirement(plan.k), ask, lambda plan: plan)
     assert "REGISTER_ACTION" not in str(refused.value)  # it is set already
 
