@@ -41,18 +41,18 @@ def said_between_periods(plan: Plan, period: str) -> tuple[str, str]:
         return "", ""
     n, n_few = classes_between_periods(plan, period)
     warning = plural(
-        "“{period}”: of the classes of a region that several periods show ({n_all}), {n} differs by 1 to {most} "
-        "records between two of them. Where the same people are in several periods, at least so many came or left, and "
-        "whoever compares them sees it. Where that must not be, release each period as an update of the one before "
+        "“{period}”: of the classes of a region that several periods show ({n_all}), {n} differs by fewer than {k} "
+        "records between two of them. Where the same people are in several periods, whoever compares them sees how "
+        "many came or left at the least. Where that must not be, release each period as an update of the one before "
         "(“Update a release”).",
-        "“{period}”: of the classes of a region that several periods show ({n_all}), {n} differ by 1 to {most} "
-        "records between two of them. Where the same people are in several periods, at least so many came or left, and "
-        "whoever compares them sees it. Where that must not be, release each period as an update of the one before "
+        "“{period}”: of the classes of a region that several periods show ({n_all}), {n} differ by fewer than {k} "
+        "records between two of them. Where the same people are in several periods, whoever compares them sees how "
+        "many came or left at the least. Where that must not be, release each period as an update of the one before "
         "(“Update a release”).",
         n_few,
         period=period,
         n_all=n,
-        most=plan.k - 1,
+        k=plan.k,
     )
     not_looked_at = tr(
         "“{period}”: k holds in each period by itself. What several periods tell together of somebody who is in "

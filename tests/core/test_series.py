@@ -463,6 +463,7 @@ def test_classes_that_change_by_a_few_from_period_to_period_are_told(levels, per
         assert [line.partition(" differ")[0].partition("show ")[2] for line in told] == [
             f"({len(of_several)}), {n_few}"
         ] * (n_few > 0)
+        assert all(f"by fewer than {k} records" in line for line in told)
         said = [line for line in heard.said if "is not looked at" in line]
         assert len(said) == (seed % 3 > 0)
         paragraphs = periods_section(account).paragraphs
