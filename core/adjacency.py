@@ -26,7 +26,7 @@ class Adjacency:
     @property
     def owners(self) -> np.ndarray:
         """The area each entry belongs to, (2 b,) int64."""
-        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.starts))
 
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Every pair of neighbours once, the lower number in front: two (b,) int64 arrays."""
@@ -51,7 +51,7 @@ def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarra
     """
     owners, others = np.concatenate([first, second]), np.concatenate([second, first])
     order = np.lexsort([others, owners])
-    starts = np.searchsorted(owners[order], np.arange(n + 1))
+    starts = np.searchsorted(owners[order], np.arange(n + 1, dtype=np.int64))
     return Adjacency(starts.astype(np.int64), others[order].astype(np.int64), np.tile(borders, 2)[order].astype(float))
 
 

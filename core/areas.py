@@ -56,7 +56,7 @@ class Areas:
     def rank(self) -> np.ndarray:
         """The place of each area in the order of the identifiers, (n,) int64: decides between equal ones."""
         rank = np.empty(len(self), np.int64)
-        rank[np.argsort(self.identifiers.astype(str), kind="stable")] = np.arange(len(self))
+        rank[np.argsort(self.identifiers.astype(str), kind="stable")] = np.arange(len(self), dtype=np.int64)
         return rank
 
     def with_population(self, population: np.ndarray) -> Areas:

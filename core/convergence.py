@@ -27,5 +27,5 @@ def convergence(name: str, step: str, measure: str, values: Sequence[float]) -> 
     """The series of these values, thinned evenly where there are many, its ends kept; none for fewer than two."""
     if len(values) < 2:
         return ()
-    kept = np.unique(np.rint(np.linspace(0, len(values) - 1, min(len(values), MOST))).astype(int)).tolist()
+    kept = np.unique(np.rint(np.linspace(0, len(values) - 1, min(len(values), MOST))).astype(np.int64)).tolist()
     return (Convergence(name, step, measure, tuple(kept), tuple(float(values[i]) for i in kept)),)

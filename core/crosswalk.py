@@ -34,7 +34,7 @@ class Crosswalk:
     @property
     def numbers(self) -> np.ndarray:
         """The public number `vbas_region` of each aggregated region, (n_regions,) int64."""
-        return np.arange(1, self.n_regions + 1) if self.given_numbers is None else self.given_numbers
+        return np.arange(1, self.n_regions + 1, dtype=np.int64) if self.given_numbers is None else self.given_numbers
 
     def membership(self) -> sparse.csr_matrix:
         """(n_regions, n) matrix of 0 and 1: row a marks the members of aggregated region a."""

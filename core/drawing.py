@@ -28,7 +28,7 @@ def dissolve(shapes: np.ndarray, crosswalk: Crosswalk, progress: Progress = sile
     regions = np.empty(crosswalk.n_regions, dtype=object)
     surface = shapely.area(shapes)
     order = np.argsort(crosswalk.region_of, kind="stable")
-    starts = np.searchsorted(crosswalk.region_of[order], np.arange(crosswalk.n_regions + 1))
+    starts = np.searchsorted(crosswalk.region_of[order], np.arange(crosswalk.n_regions + 1, dtype=np.int64))
     # Borders that were digitised twice differ by rounding: so fine a grid closes such gaps and moves nothing visibly.
     grid = 1e-9 * float(np.abs(shapely.total_bounds(shapes)).max())
     has_areas = np.diff(starts) > 0
@@ -53,7 +53,7 @@ def _at_once(regions: np.ndarray, starts: np.ndarray, n_points: np.ndarray) -> l
     """
     if not len(regions):
         return []
-    before = np.concatenate([[0], np.cumsum(n_points)])
+    before = np.concatenate([[0], np.cumsum(n_points, dtype=np.int64)])
     reached = np.cumsum(before[starts[regions + 1]] - before[starts[regions]])
     return np.split(regions, np.flatnonzero(np.diff(reached // POINTS_AT_ONCE)) + 1)
 
@@ -63,8 +63,8 @@ def _coverage_unions(shapes: np.ndarray, surface: np.ndarray, members: list[np.n
 
     surface : (n,) of the shapes; members : of each set its positions, one at least
     """
-    which, sizes = np.concatenate(members), np.array([len(areas) for areas in members])
-    of_set = np.repeat(np.arange(len(members)), sizes)
+    which, sizes = np.concatenate(members), np.array([len(areas) for areas in members], np.int64)
+    of_set = np.repeat(np.arange(len(members), dtype=np.int64), sizes)
     together = shapely.geometrycollections(shapes[which], indices=of_set)
     try:
         with np.errstate(invalid="ignore"):  # whatever comes of it is looked at below
@@ -159,7 +159,7 @@ def multi_polygons(shapes: np.ndarray) -> np.ndarray:
     several[single[empty]] = shapely.MultiPolygon()
     single = single[~empty]
     if len(single):
-        several[single] = shapely.multipolygons(several[single], indices=np.arange(len(single)))
+        several[single] = shapely.multipolygons(several[single], indices=np.arange(len(single), dtype=np.int64))
     return several
 
 

@@ -86,7 +86,7 @@ def exp(values: Floats) -> np.ndarray:
     squared = rest * rest
     even = rest - _polynomial(_OF_EXP, squared)
     result = 1.0 - ((low - rest * even / (2.0 - even)) - high)
-    result = np.ldexp(result, doublings.astype(np.int64))
+    result = np.ldexp(result, doublings.astype(np.intc))  # a C int: of what Windows has, no other goes in
     return np.asarray(
         np.where(exponents > _LARGEST_EXPONENT, np.inf, np.where(exponents < _LEAST_EXPONENT, 0.0, result))
     )

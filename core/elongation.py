@@ -65,11 +65,11 @@ def _longest(hulls: np.ndarray) -> np.ndarray:
     """The longest distance between two points of each hull, (m,): they are corners of it. Hulls of as many corners are
     looked at together."""
     corners, n_corners = shapely.get_coordinates(hulls), shapely.get_num_coordinates(hulls)
-    starts, longest = np.cumsum(n_corners) - n_corners, np.zeros(len(hulls))
+    starts, longest = np.cumsum(n_corners, dtype=np.int64) - n_corners, np.zeros(len(hulls))
     for n in np.unique(n_corners[n_corners > 1]).tolist():
         of_n = np.flatnonzero(n_corners == n)
         for some in np.array_split(of_n, len(of_n) * n * n // PAIRS_AT_ONCE + 1):
-            points = corners[starts[some][:, None] + np.arange(n)]
+            points = corners[starts[some][:, None] + np.arange(n, dtype=np.int64)]
             offsets = points[:, :, None] - points[:, None]
             longest[some] = np.sqrt((offsets * offsets).sum(axis=-1).max(axis=(1, 2)))
     return longest

@@ -328,7 +328,7 @@ def evaluate(
         audit = replace(
             _audit(areas, plan),
             classes=np.bincount(plan.region, minlength=plan.crosswalk.n_regions),
-            anonymity=_smallest_classes(plan, np.arange(len(plan.region)), plan.crosswalk.n_regions),
+            anonymity=_smallest_classes(plan, np.arange(len(plan.region), dtype=np.int64), plan.crosswalk.n_regions),
             compactness=plan.crosswalk.totals(distances),
         )
         compactness, entropy = float(distances.sum()), _non_uniform_entropy(plan, audit.records)
@@ -370,8 +370,8 @@ def _audit_of_level(areas: Areas, plan: Plan, level: int, by_level: np.ndarray |
     n_regions, where = crosswalk.n_regions, _where_shown(plan, level, by_level)
     equivalence_classes = np.flatnonzero(plan.released & (plan.level == level))
     return (
-        np.full(n_regions, level),
-        np.arange(n_regions),
+        np.full(n_regions, level, np.int64),
+        np.arange(n_regions, dtype=np.int64),
         plan.levels.parents(level),
         crosswalk.totals(np.ones(len(areas))).astype(np.int64),
         crosswalk.totals(areas.population),
@@ -400,7 +400,7 @@ def _where_shown(plan: Plan, level: int, by_level: np.ndarray | None) -> list[np
 
 def _smallest_classes(plan: Plan, equivalence_classes: np.ndarray, n_regions: int) -> np.ndarray:
     """The people of the smallest of some classes of one level in each region, (n_regions,) int64, 0 for none."""
-    smallest = np.full(n_regions, np.iinfo(np.int64).max)
+    smallest = np.full(n_regions, np.iinfo(np.int64).max, np.int64)
     np.minimum.at(smallest, plan.region[equivalence_classes], plan.sizes[equivalence_classes])
     return np.where(smallest < np.iinfo(np.int64).max, smallest, 0)
 

@@ -69,7 +69,7 @@ class Levels:
 
     def first_regions(self) -> np.ndarray:
         """How many regions come before those of each level, and how many there are of all, (L + 1,) int64."""
-        return np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.crosswalks)])
+        return np.cumsum([0, *(crosswalk.n_regions for crosswalk in self.crosswalks)], dtype=np.int64)
 
     def numbers(self, level: np.ndarray, region: np.ndarray) -> np.ndarray:
         """The public numbers of some regions; level, region : (R,) 0-based. Returns (R,) of the smallest type."""
@@ -83,7 +83,7 @@ class Levels:
     def regions(self, level: np.ndarray, number: np.ndarray) -> np.ndarray:
         """The position among those of its level of each region by its public number, (R,) int64; LEFT_OUT for a level
         or number that there is not."""
-        position = np.full(len(level), LEFT_OUT)
+        position = np.full(len(level), LEFT_OUT, np.int64)
         for at, crosswalk in enumerate(self.crosswalks):
             here, order = np.flatnonzero(level == at), np.argsort(crosswalk.numbers)
             place = order[np.searchsorted(crosswalk.numbers, number[here], sorter=order).clip(max=len(order) - 1)]
@@ -93,7 +93,7 @@ class Levels:
     def parents(self, level: int) -> np.ndarray:
         """The region of the next level that holds each region of this one, (n_regions,) int64; none for the last."""
         crosswalk = self.crosswalks[level]
-        parents = np.full(crosswalk.n_regions, LEFT_OUT)
+        parents = np.full(crosswalk.n_regions, LEFT_OUT, np.int64)
         if level + 1 < len(self):
             inside = crosswalk.region_of >= 0
             parents[crosswalk.region_of[inside]] = self.crosswalks[level + 1].region_of[inside]
@@ -102,7 +102,7 @@ class Levels:
 
 def own_regions(n_areas: int) -> Crosswalk:
     """The crosswalk in which each of n areas is a region of its own."""
-    return Crosswalk(np.arange(n_areas), n_areas)
+    return Crosswalk(np.arange(n_areas, dtype=np.int64), n_areas)
 
 
 def make_levels(
@@ -371,7 +371,7 @@ def _joined_to(areas: Areas, crosswalk: Crosswalk, within: np.ndarray, least: fl
     parent = np.zeros(crosswalk.n_regions, np.int64)
     inside = crosswalk.region_of >= 0
     parent[crosswalk.region_of[inside]] = within[inside]
-    joined = np.arange(crosswalk.n_regions)
+    joined = np.arange(crosswalk.n_regions, dtype=np.int64)
     for siblings in np.split(np.argsort(parent, kind="stable"), np.cumsum(np.bincount(parent))[:-1]):
         left = siblings
         while len(left) > 1 and people[left].min() < least:

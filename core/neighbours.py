@@ -67,7 +67,7 @@ def point_neighbours(points: np.ndarray) -> Adjacency:
     unique, first_of, twin = np.unique(points, axis=0, return_index=True, return_inverse=True)
     first, second, borders = _cell_borders(unique)
     twin = twin.reshape(-1)
-    others = np.setdiff1d(np.arange(len(points)), first_of)
+    others = np.setdiff1d(np.arange(len(points), dtype=np.int64), first_of)
     return adjacency_of_pairs(
         np.concatenate([first_of[first], first_of[twin[others]]]),
         np.concatenate([first_of[second], others]),
@@ -81,7 +81,7 @@ def _cell_borders(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarra
     try:
         diagram = spatial.Voronoi(points - points.mean(axis=0))
     except (spatial.QhullError, ValueError):  # fewer than three, or all on one line: sorted along it already
-        following = np.arange(1, len(points))
+        following = np.arange(1, len(points), dtype=np.int64)
         return following - 1, following, np.zeros(len(following))
     clip = buffered_hull(diagram.points)
     first, second = diagram.ridge_points.T
@@ -99,7 +99,7 @@ def _ridge_ends(diagram: spatial.Voronoi, reach: float) -> np.ndarray:
 
     Where the points are nearly on a line, the end it has may lie far away on the other side of them.
     """
-    vertices = np.sort(np.array(diagram.ridge_vertices), axis=1)  # -1, the end that is missing, comes first
+    vertices = np.sort(np.array(diagram.ridge_vertices, np.int64), axis=1)  # -1, the end that is missing, comes first
     ends = diagram.vertices[vertices]
     is_open = vertices[:, 0] < 0
     first, second = (diagram.points[diagram.ridge_points[is_open, side]] for side in (0, 1))
@@ -132,7 +132,7 @@ def adjacent_sites(sites: np.ndarray, own: int, tree: spatial.cKDTree) -> np.nda
     candidates = np.sort(np.atleast_1d(near))
     ring, widest = _ring(sites, own, candidates)
     if len(candidates) < len(sites) and widest >= np.max(reach) * (1 - TOLERANCE):
-        ring, _ = _ring(sites, own, np.arange(len(sites)))
+        ring, _ = _ring(sites, own, np.arange(len(sites), dtype=np.int64))
     return ring
 
 
@@ -164,7 +164,7 @@ def _ring(sites: np.ndarray, own: int, candidates: np.ndarray) -> tuple[np.ndarr
         opening = ring.index(ORIGIN)
         ring = ring[opening + 1 :] + ring[:opening]
     farthest = np.sqrt(squares[ring].max())
-    return others[_with_twins(polar, np.array(ring))], max(scale / margin if margin > 0 else np.inf, farthest)
+    return others[_with_twins(polar, np.array(ring, np.int64))], max(scale / margin if margin > 0 else np.inf, farthest)
 
 
 def _hull(polar: np.ndarray, chosen: np.ndarray) -> list[int]:
@@ -195,7 +195,7 @@ def _outermost(polar: np.ndarray, ring: list[int]) -> tuple[np.ndarray, float]:
     beyond = polar[:, :1] * outward[:, 0] + polar[:, 1:] * outward[:, 1] - levels
     farthest = beyond.argmax(axis=0)
     margin = float((levels / np.sqrt((outward**2).sum(axis=1))).min())
-    return farthest[beyond[farthest, np.arange(len(ring))] > TOLERANCE], margin
+    return farthest[beyond[farthest, np.arange(len(ring), dtype=np.int64)] > TOLERANCE], margin
 
 
 def _with_twins(polar: np.ndarray, ring: np.ndarray) -> np.ndarray:

@@ -101,7 +101,7 @@ class Plan:
         """Every value of a quasi-identifier that some level shows, in the order of every column, the missing one last;
         and the position among them of what each level shows for each value that records have, (L, n_values)."""
         categories = self.profile.categories[position]
-        return categories, np.tile(np.arange(len(categories)), (len(self.levels), 1))
+        return categories, np.tile(np.arange(len(categories), dtype=np.int64), (len(self.levels), 1))
 
     def shown(self, columns: Mapping[str, Column], level: np.ndarray) -> Mapping[str, Column]:
         """The quasi-identifiers of rows as their levels show them; level : (N,), SUPPRESSED for those that are not."""
@@ -212,7 +212,7 @@ def suppress(profile: Profile, crosswalk: Crosswalk, k: int, requirement: Requir
     K.check(k)
     # There and back sorts the classes of each region in linear time, which `sort_indices` does not.
     grouped = (crosswalk.membership() @ profile.counts).tocsc().tocsr()
-    region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
+    region = np.repeat(np.arange(crosswalk.n_regions, dtype=np.int64), np.diff(grouped.indptr))
     class_of, records = grouped.indices.astype(np.int64), grouped.data.astype(np.int64)
     level, released = np.zeros_like(region), records >= k
     plan = Plan(profile, Levels((crosswalk,)), k, level, region, class_of, records, released)
@@ -278,14 +278,14 @@ def plan_by_levels(profile: Profile, levels: Levels, k: int, level_of: np.ndarra
     for crosswalk in levels.crosswalks:
         of_level = [np.concatenate(parts) for parts in zip(*equivalence_classes.pop(0))]
         # As the rows of a matrix, equivalence classes are in the order of their regions in linear time.
-        there, at = np.arange(len(of_level[0])), (of_level[1], of_level[2])
+        there, at = np.arange(len(of_level[0]), dtype=np.int64), (of_level[1], of_level[2])
         order = sparse.csr_matrix((there, at), shape=(crosswalk.n_regions, counts.shape[1])).data
         columns.append([column[order] for column in of_level])
     in_order_of, at_region, of_class, behind = (np.concatenate(parts).astype(np.int64) for parts in zip(*columns))
-    of_levels = np.repeat(np.arange(len(levels)), [len(column[0]) for column in columns])
+    of_levels = np.repeat(np.arange(len(levels), dtype=np.int64), [len(column[0]) for column in columns])
     plan = Plan(profile, levels, k, of_levels, at_region, of_class, behind, behind >= k, level_of)
     position = np.empty(n_equivalence_classes + 1, equivalence_class_of.dtype)
-    position[in_order_of] = np.where(plan.released, np.arange(n_equivalence_classes), SUPPRESSED)
+    position[in_order_of] = np.where(plan.released, np.arange(n_equivalence_classes, dtype=np.int64), SUPPRESSED)
     position[SUPPRESSED] = SUPPRESSED
     for cells in stretches(counts.nnz):
         equivalence_class_of[cells] = position[equivalence_class_of[cells]]
@@ -379,7 +379,7 @@ def area_of_cells(profile: Profile, cells: slice = EVERY_CELL) -> np.ndarray:
     """The area of each cell, or of those of a stretch, (m,) int64, in the order of `Profile.counts`."""
     first, last, _ = cells.indices(profile.counts.nnz)
     here = np.clip(profile.counts.indptr, first, last)
-    return np.repeat(np.arange(profile.counts.shape[0]), np.diff(here))
+    return np.repeat(np.arange(profile.counts.shape[0], dtype=np.int64), np.diff(here))
 
 
 def areas_at(profile: Profile, cells: np.ndarray) -> np.ndarray:

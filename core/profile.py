@@ -97,9 +97,11 @@ def profile_records(
     totals, column_of = totals.astype(np.int64, copy=False), column_of.astype(index, copy=False)
     if not kept.all():
         area, totals, column_of = area[kept], totals[kept], column_of[kept]
-        number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1).astype(cell_of.dtype)  # the last for left out
+        number = np.append(np.where(kept, np.cumsum(kept, dtype=np.int64) - 1, -1), -1).astype(
+            cell_of.dtype
+        )  # the last for left out
         for rows in stretches(len(cell_of)):
             cell_of[rows] = number[cell_of[rows]]
-    first_of_area = np.searchsorted(area, np.arange(1, n_areas + 2)).astype(index)
+    first_of_area = np.searchsorted(area, np.arange(1, n_areas + 2, dtype=np.int64)).astype(index)
     counts = sparse.csr_matrix((totals, column_of, first_of_area), shape=(n_areas, len(classes)))
     return Profile(counts, classes, tuple(c.categories for c in columns), tuple(quasi_identifiers)), cell_of

@@ -87,7 +87,11 @@ class Release:
     @property
     def rows(self) -> np.ndarray:
         """The position in the arrays of each row that is given, (n,) int64."""
-        return np.arange(len(self.region)) if self.counted else np.repeat(np.arange(len(self.region)), self.counts)
+        return (
+            np.arange(len(self.region), dtype=np.int64)
+            if self.counted
+            else np.repeat(np.arange(len(self.region), dtype=np.int64), self.counts)
+        )
 
     @property
     def n_records(self) -> int:
@@ -188,7 +192,7 @@ def _check_values(
     released_shares = tuple(
         shares_of(name, class_of, table.kept[name].codes[rows], counts, who) for name in table.sensitive
     )
-    every = np.arange(n_classes)
+    every = np.arange(n_classes, dtype=np.int64)
     wrong = int((~replace(requirement, members=(), shares=released_shares).holds(every, every, n_classes)).sum())
     if wrong:
         raise values_in_common(wrong)

@@ -73,7 +73,7 @@ def _released_cells(
     if terms.requirement is None or not terms.requirement.asks_for_more:
         grouped = (crosswalk.membership() @ profile.counts).tocsr()
         class_of, records = grouped.indices, grouped.data
-        region = np.repeat(np.arange(crosswalk.n_regions), np.diff(grouped.indptr))
+        region = np.repeat(np.arange(crosswalk.n_regions, dtype=np.int64), np.diff(grouped.indptr))
         if coarser is None:
             is_released = records >= terms.k
         else:

@@ -28,4 +28,4 @@ def ties_of(choice: str) -> Ties:
 
 def ranks(number: int, ties: Ties) -> np.ndarray:
     """The order in which so many equal choices are taken, (number,) int64: as they come, or by chance."""
-    return np.arange(number) if ties is None else ties.permutation(number)
+    return ties.permutation(number).astype(np.int64) if ties is not None else np.arange(number, dtype=np.int64)

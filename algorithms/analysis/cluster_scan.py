@@ -166,7 +166,7 @@ def _numbers(outcome: Outcome, likeliest: Cluster | None) -> dict[str, object]:
 def _joined(layer: AreaLayer, clusters: list[Cluster]) -> np.ndarray:
     """The areas of each cluster as one shape, in the layer's CRS."""
     shapes = layer.surfaces
-    region_of = np.full(len(shapes), -1)
+    region_of = np.full(len(shapes), -1, np.int64)
     for number, cluster in enumerate(clusters):
         region_of[cluster.areas] = number
     return dissolve(shapes, Crosswalk(region_of, len(clusters))) if clusters else np.empty(0, dtype=object)
@@ -183,7 +183,7 @@ def _circles(layer: AreaLayer, clusters: list[Cluster]) -> np.ndarray:
 
 def _table(table: OutputTable, layer: AreaLayer, clusters: list[Cluster], shapes: np.ndarray) -> Table:
     columns = {
-        "cluster": np.arange(1, len(clusters) + 1),
+        "cluster": np.arange(1, len(clusters) + 1, dtype=np.int64),
         "areas": np.array([len(cluster.areas) for cluster in clusters], np.int64),
         "ratio": np.array([cluster.cases / cluster.expected for cluster in clusters]),
     }

@@ -110,7 +110,10 @@ def _area_counts(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spre
     counts = weights.counts(group_of, len(groups))
     n, n_groups = len(rows.areas), len(groups)
     shapes, surface = layer.surfaces, layer.surfaces_square_metres
-    of_area, of_group = np.repeat(np.arange(n), n_groups), np.tile(np.arange(n_groups), n)
+    of_area, of_group = (
+        np.repeat(np.arange(n, dtype=np.int64), n_groups),
+        np.tile(np.arange(n_groups, dtype=np.int64), n),
+    )
     columns: dict[str, TableColumn] = {
         "estimate": counts.estimate.T.ravel(),
         "share": 100 * counts.share.T.ravel(),
@@ -146,7 +149,7 @@ def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spr
     matrix = weights.profiles[weights.profile_of[first_row]].tocsr()
     matrix.eliminate_zeros()
     matrix.sort_indices()
-    of_class = np.repeat(np.arange(len(first_row)), np.diff(matrix.indptr))
+    of_class = np.repeat(np.arange(len(first_row), dtype=np.int64), np.diff(matrix.indptr))
     columns, own = _shown(form, rows, names, first_row[of_class])
     columns["records"] = records[of_class]
     columns["weight"] = matrix.data

@@ -47,7 +47,7 @@ def groups_table(
     fields = people_fields(cells.fields, groups.population, {*GROUPS.names, *least})
     return filled(
         GROUPS,
-        {"vbas_region": np.arange(1, len(groups.cells) + 1), "rest_of": rest_of, **least},
+        {"vbas_region": np.arange(1, len(groups.cells) + 1, dtype=np.int64), "rest_of": rest_of, **least},
         groups,
         own=list(zip(fields, people_columns(groups.population))),
         shapes=shapes,

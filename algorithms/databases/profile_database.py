@@ -75,7 +75,7 @@ KINDS = {int: "long", float: "real", bool: "boolean", str: "text"}
 
 def profile_rows(in_place: InPlace) -> StreamedTable:
     """A row for each cell, by area and class, made while it is written: they may be nearly as many as the records."""
-    profile = in_place.profile(np.arange(len(in_place.areas)), len(in_place.areas))
+    profile = in_place.profile(np.arange(len(in_place.areas), dtype=np.int64), len(in_place.areas))
     counts, categories = profile.counts, [*map(_as_shown, (in_place.areas, *in_place.categories))]
     used = np.flatnonzero(np.diff(counts.indptr)), *map(np.unique, in_place.classes.T)
     known = [to_list(values[codes]) for values, codes in zip(categories, used)]

@@ -219,7 +219,9 @@ def voronoi_table(layer: AreaLayer, aggregation: Aggregation) -> Table:
 
 def _numbered(table: OutputTable, layer: AreaLayer, shapes: np.ndarray) -> Table:
     """Planar shapes with the numbers of their regions."""
-    return filled(table, {NUMBER: np.arange(1, len(shapes) + 1)}, shapes=layer.to_layer(shapes), crs=layer.crs)
+    return filled(
+        table, {NUMBER: np.arange(1, len(shapes) + 1, dtype=np.int64)}, shapes=layer.to_layer(shapes), crs=layer.crs
+    )
 
 
 def add_aggregation(

@@ -90,7 +90,7 @@ class Table:
         None where that cannot be told at a glance.
         """
         if self.copies is not None:
-            return np.arange(len(self.copies)), self.copies
+            return np.arange(len(self.copies), dtype=np.int64), self.copies
         if self.shapes is not None or not all(isinstance(column, (Column, np.ndarray)) for column in self.columns):
             return None
         starts = np.zeros(len(self), bool)
@@ -118,7 +118,9 @@ class Table:
         for start in range(0, n_rows, CHUNK):
             part: slice | np.ndarray = slice(start, start + CHUNK)
             if stops is not None:
-                part = np.searchsorted(stops, np.arange(start, min(start + CHUNK, n_rows)), side="right")
+                part = np.searchsorted(
+                    stops, np.arange(start, min(start + CHUNK, n_rows), dtype=np.int64), side="right"
+                )
             rows = list(zip(*(_values(column, part) for column in self.columns)))
             yield start, rows if self.columns else [()] * min(CHUNK, n_rows - start)
 

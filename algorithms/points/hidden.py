@@ -116,10 +116,10 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
     order = np.argsort(now_codes, kind="stable")
     start, stop = (np.searchsorted(now_codes[order], before_codes, side) for side in ("left", "right"))
     n_found = np.where(before_codes >= 0, stop - start, 0)
-    place = np.repeat(np.arange(len(before)), n_found)
+    place = np.repeat(np.arange(len(before), dtype=np.int64), n_found)
     if not len(place):
         raise InputError(tr("EARLIER and POINTS have no value of “{name}” in common: check EARLIER_ID.", name=name))
-    within = np.arange(len(place)) - np.repeat(np.cumsum(n_found) - n_found, n_found)
+    within = np.arange(len(place), dtype=np.int64) - np.repeat(np.cumsum(n_found) - n_found, n_found)
     coordinates = moved_coordinates(layer.coordinates, layer.crs, case.areas.planar, form.context)
     return coordinates[place], case.homes.home_of[order[start[place] + within]]
 

@@ -219,7 +219,7 @@ def table_to_check(form: Form) -> TableToCheck:
     table = checked.tables.get(RECORDS)
     if table is None:
         raise InputError(next(claim.says for claim in checked.claims if claim.name == f"fields {RECORDS}"))
-    rows = np.repeat(np.arange(len(table.copies)), table.copies)
+    rows = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
     columns = {name: Column(of.codes[rows], of.categories) for name, of in zip(table.names, table.columns)}
     role = {field.name: field.role for field in table.fields}
     counts = next((columns[name] for name in role if role[name] == COUNT), None)

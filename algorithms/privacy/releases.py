@@ -264,7 +264,7 @@ def _shapes(layer: AreaLayer, rows: Sequence[Row]) -> np.ndarray:
         key = tuple(row.areas.tolist())
         if key not in known:
             at = layer.areas.codes_of(row.areas)
-            marked = np.full(len(layer.areas), -1)
+            marked = np.full(len(layer.areas), -1, np.int64)
             marked[at[at >= 0]] = 0
             known[key] = dissolve(layer.shapes, number_compactly(marked)[0])[0] if (at >= 0).any() else None
         shapes[i] = known[key]

@@ -95,7 +95,7 @@ def _within(adjacency: Adjacency, inside: np.ndarray) -> Adjacency:
     if len(inside) == len(adjacency):
         return adjacency
     position = np.full(len(adjacency), -1, np.int64)
-    position[inside] = np.arange(len(inside))
+    position[inside] = np.arange(len(inside), dtype=np.int64)
     first, second = (position[ends] for ends in adjacency.pairs())
     borders = adjacency.borders[adjacency.owners < adjacency.others]
     kept = (first >= 0) & (second >= 0)

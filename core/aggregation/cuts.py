@@ -8,7 +8,7 @@ from ..adjacency import connected_parts
 from ..dataclass import dataclass
 from ..progress import Progress, silent
 
-ANGLES = np.arange(16) * np.pi / 16
+ANGLES = np.arange(16, dtype=np.int64) * np.pi / 16
 # To twelve digits they are the same on every system.
 DIRECTIONS = np.round(np.column_stack([np.cos(ANGLES), np.sin(ANGLES)]), 12)
 TRIES = 16
@@ -51,7 +51,7 @@ def cut(territory: Territory, part_of: np.ndarray, progress: Progress = silent) 
         sides, was_cut = _cut_once(territory, part_of, open_parts)
         fresh = np.flatnonzero(was_cut)
         number = np.full(len(worth), -1, np.int64)
-        number[open_parts[fresh]] = len(worth) + np.arange(len(fresh))
+        number[open_parts[fresh]] = len(worth) + np.arange(len(fresh), dtype=np.int64)
         moved = sides & (number[part_of] >= 0)
         part_of[moved] = number[part_of[moved]]
         whole = np.union1d(whole, open_parts[~was_cut])
@@ -63,7 +63,7 @@ def cut(territory: Territory, part_of: np.ndarray, progress: Progress = silent) 
 def _cut_once(territory: Territory, part_of: np.ndarray, open_parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Cut each open part in two: (which areas are on the new side (n,) bool, whether a part could be cut (m,) bool)."""
     position = np.full(part_of.max() + 1, -1, np.int64)
-    position[open_parts] = np.arange(len(open_parts))
+    position[open_parts] = np.arange(len(open_parts), dtype=np.int64)
     areas = np.flatnonzero(position[part_of] >= 0)
     part = position[part_of[areas]]
     ranks = np.empty((len(ANGLES), len(areas)), np.int64)
@@ -72,7 +72,7 @@ def _cut_once(territory: Territory, part_of: np.ndarray, open_parts: np.ndarray)
     for i, direction in enumerate(DIRECTIONS):
         along = (territory.points[areas] * direction).sum(axis=1)
         order = np.lexsort([along, part])
-        ranks[i, order] = np.arange(len(areas))
+        ranks[i, order] = np.arange(len(areas), dtype=np.int64)
         values[i], ends[i] = _best_cuts(territory, areas[order], part[order], len(open_parts))
     sides = np.zeros(len(part_of), bool)
     preferred = np.argsort(-values, axis=0, kind="stable")
@@ -80,14 +80,17 @@ def _cut_once(territory: Territory, part_of: np.ndarray, open_parts: np.ndarray)
     kept_worth = np.zeros(len(open_parts))
     for attempt in range(TRIES):
         angle = preferred[attempt]
-        value = values[angle, np.arange(len(open_parts))]
+        value = values[angle, np.arange(len(open_parts), dtype=np.int64)]
         # A cut whose sides were not connected lost something: another may lose less.
         trying = ~done & (value > NO_CUT)
         if not trying.any():
             break
         mine = trying[part]
         own_areas = areas[mine]
-        side = ranks[angle[part[mine]], np.flatnonzero(mine)] <= ends[angle, np.arange(len(open_parts))][part[mine]]
+        side = (
+            ranks[angle[part[mine]], np.flatnonzero(mine)]
+            <= ends[angle, np.arange(len(open_parts), dtype=np.int64)][part[mine]]
+        )
         side = _hanging_together(territory, own_areas, part[mine], side)
         worth = _worth(territory, own_areas, part[mine], side, len(open_parts))
         worth[worth > 0] += COMPACTNESS
@@ -106,7 +109,7 @@ def _best_cuts(
     The value is the regions both sides promise, plus a part of the share of the squared distances from the part's
     centre that is gone with the cut; NO_CUT where no place leaves both sides the floor.
     """
-    starts = np.searchsorted(part, np.arange(n_parts))
+    starts = np.searchsorted(part, np.arange(n_parts, dtype=np.int64))
     sizes = np.diff(np.append(starts, len(part)))
 
     def running_sums(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,7 +118,7 @@ def _best_cuts(
         return total - before[part], (total[starts + sizes - 1] - before)[part]
 
     people, all_people = running_sums(territory.population[areas])
-    count = np.arange(len(part)) - starts[part] + 1.0
+    count = np.arange(len(part), dtype=np.int64) - starts[part] + 1.0
     rest = sizes[part] - count
     scatter, gone = np.zeros(len(part)), np.zeros(len(part))
     for axis in (0, 1):
@@ -152,7 +155,7 @@ def _hanging_together(territory: Territory, areas: np.ndarray, part: np.ndarray,
     off there in turn touches the first.
     """
     position = np.full(len(territory.population), -1, np.int64)
-    position[areas] = np.arange(len(areas))
+    position[areas] = np.arange(len(areas), dtype=np.int64)
     first, second = position[territory.first], position[territory.second]
     inside = (first >= 0) & (second >= 0)
     first, second = first[inside], second[inside]

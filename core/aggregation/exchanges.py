@@ -31,7 +31,7 @@ def exchange(
     starts, others = to_list(adjacency.starts), to_list(adjacency.others)
     beside = [others[a:b] for a, b in zip(starts[:-1], starts[1:])]
     for sweep in range(SWEEPS):
-        gains, moves = _candidates(areas, adjacency, np.array(labels), floor)
+        gains, moves = _candidates(areas, adjacency, np.array(labels, np.int64), floor)
         touched: set[int] = set()
         for position in to_list(np.argsort(-gains, kind="stable")):
             area, source, target, back = to_list(moves[:, position])
@@ -39,9 +39,9 @@ def exchange(
                 continue
             if _keeps_connected(labels, beside, area, source, target, back):
                 touched |= {source, target}
-        now = _distances(areas, np.array(labels)).sum()
+        now = _distances(areas, np.array(labels, np.int64)).sum()
         if now < shortest:
-            best, shortest = np.array(labels), now
+            best, shortest = np.array(labels, np.int64), now
         if not touched or current - now < WORTHWHILE * current:
             break
         current = now
@@ -95,7 +95,7 @@ def _candidates(
     change = weight[other] - weight[forth]
     fits = (gain[forth] + gain[other] > 0) & (spare[forth] + change >= 0) & (spare[other] - change >= 0)
     forth, other = forth[fits], other[fits]
-    back = np.concatenate([np.full(len(single), -1), area[other]])
+    back = np.concatenate([np.full(len(single), -1, np.int64), area[other]])
     moves = np.vstack([area, source, target])[:, np.concatenate([single, forth])]
     return np.concatenate([gain[single], gain[forth] + gain[other]]), np.vstack([moves, back])
 
@@ -109,7 +109,7 @@ def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[
     low = np.searchsorted(back_key[order], forth_key, side="left")
     count = np.searchsorted(back_key[order], forth_key, side="right") - low
     moves = np.repeat(forth, count)
-    within = np.arange(len(moves)) - np.repeat(np.cumsum(count) - count, count)
+    within = np.arange(len(moves), dtype=np.int64) - np.repeat(np.cumsum(count) - count, count)
     return moves, back[order[np.repeat(low, count) + within]]
 
 

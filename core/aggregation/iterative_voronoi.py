@@ -65,7 +65,11 @@ def relocate(
     for rounds in range(1, ROUND_LIMIT + 1):
         sizes = np.bincount(site_of, minlength=len(sites))
         if not sizes.all():
-            site_of, sites, sizes = (np.cumsum(sizes > 0) - 1)[site_of], sites[sizes > 0], sizes[sizes > 0]
+            site_of, sites, sizes = (
+                (np.cumsum(sizes > 0, dtype=np.int64) - 1)[site_of],
+                sites[sizes > 0],
+                sizes[sizes > 0],
+            )
         means = np.column_stack([np.bincount(site_of, column) / sizes for column in columns])
         moved, sites = (means != sites).any(axis=1), means
         changed = np.flatnonzero(moved[site_of])

@@ -101,7 +101,7 @@ def bridged(areas: Areas, adjacency: Adjacency, floor: float) -> tuple[Adjacency
     while len(people) - len(bridges) > 1 and people.min() < floor:
         small = int(people.argmin())
         own = members[small]
-        elsewhere = np.setdiff1d(np.arange(len(areas)), own)
+        elsewhere = np.setdiff1d(np.arange(len(areas), dtype=np.int64), own)
         distance, nearest = spatial.cKDTree(areas.points[elsewhere]).query(areas.points[own])
         from_area, to_area = own[distance.argmin()], elsewhere[nearest[distance.argmin()]]
         bridges.append((int(from_area), int(to_area)))
@@ -114,7 +114,7 @@ def bridged(areas: Areas, adjacency: Adjacency, floor: float) -> tuple[Adjacency
         return adjacency, 0
     first, second = adjacency.pairs()
     once = adjacency.owners < adjacency.others
-    start, end = np.array(bridges).T
+    start, end = np.array(bridges, np.int64).T
     return (
         adjacency_of_pairs(
             np.concatenate([first, start]),

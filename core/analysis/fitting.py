@@ -176,7 +176,7 @@ def fit(rows: ReleasedRows, spread: Spread, margin: Margin, if_different: str = 
     group = combinations[:, 1] - 1
     records = np.bincount(profile_of, spread.records, len(combinations))
     one_row = np.empty(len(combinations), np.int64)
-    one_row[profile_of] = np.arange(len(profile_of))
+    one_row[profile_of] = np.arange(len(profile_of), dtype=np.int64)
     level, region = rows.level[one_row], rows.region[one_row]
     weights = spread.profiles[combinations[:, 0]]
     parts, order, contradictions, left_over = [], [], [], 0.0
@@ -292,7 +292,7 @@ class _Group:
                 continue
             free = np.flatnonzero((self.level > level) & ~(alone if level < 0 else np.zeros_like(alone)))
             keep = np.ones(len(possible.data), bool)
-            of_row = np.repeat(np.arange(len(self.level)), np.diff(possible.indptr))
+            of_row = np.repeat(np.arange(len(self.level), dtype=np.int64), np.diff(possible.indptr))
             keep[np.isin(of_row, free) & full[possible.indices]] = False
             possible.data[~keep] = 0
             possible.eliminate_zeros()
@@ -322,8 +322,8 @@ class _Group:
         edges = matrix.tocoo()
         sizes = np.minimum(records[edges.row], people[edges.col])
         source, sink = n_rows + n, n_rows + n + 1
-        start = np.concatenate([edges.row, np.full(n_rows, source), n_rows + np.arange(n)])
-        stop = np.concatenate([n_rows + edges.col, np.arange(n_rows), np.full(n, sink)])
+        start = np.concatenate([edges.row, np.full(n_rows, source, np.int64), n_rows + np.arange(n, dtype=np.int64)])
+        stop = np.concatenate([n_rows + edges.col, np.arange(n_rows, dtype=np.int64), np.full(n, sink, np.int64)])
         sizes = np.concatenate([sizes, records, people]).astype(np.int32)
         shape = (sink + 1, sink + 1)
         maximum = sparse.csgraph.maximum_flow(sparse.csr_matrix((sizes, (start, stop)), shape=shape), source, sink)
@@ -339,7 +339,7 @@ class _Group:
 
     def _region_at(self, level: int) -> np.ndarray:
         """The region of this level that each profile's own lies in, (P,); -1 for one shown at a coarser level."""
-        above = np.full(len(self.level), -1)
+        above = np.full(len(self.level), -1, np.int64)
         for own in range(level + 1):
             here = self.level == own
             regions = self.region[here]
@@ -358,8 +358,8 @@ class _Group:
         left = people - np.bincount(part_of[:n_profiles], self.records, n_parts)
         with_rows = np.bincount(part_of[:n_profiles], minlength=n_parts) > 0
         kept = np.flatnonzero(with_rows & (left > _rounding(people)))
-        number = np.full(n_parts, -1)
-        number[kept] = np.arange(len(kept))
+        number = np.full(n_parts, -1, np.int64)
+        number[kept] = np.arange(len(kept), dtype=np.int64)
         return left[kept], number[part_of[n_profiles:]]
 
     def _worst(
@@ -537,8 +537,8 @@ def margin_of(
     both = [np.concatenate(pair) + 1 for pair in zip(of_table, own_codes)]
     group, combinations = combine_codes(both, [int(codes.max(initial=0)) + 1 for codes in both])
     in_table = np.unique(group[: len(people)])
-    number_of = np.full(len(combinations), -1)
-    number_of[in_table] = np.arange(len(in_table))
+    number_of = np.full(len(combinations), -1, np.int64)
+    number_of[in_table] = np.arange(len(in_table), dtype=np.int64)
     group_of = number_of[group]
     table = np.zeros((len(in_table), len(rows.areas)))
     np.add.at(table, (group_of[: len(people)][inside], code[inside]), people[inside])

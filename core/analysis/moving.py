@@ -57,7 +57,7 @@ def moved_people(
     inner, farthest = rings(areas, profile, k, outer, progress)
     counts = profile.counts
     cell = each_person(counts.data)
-    home = np.repeat(np.arange(len(areas)), np.diff(counts.indptr))[cell]
+    home = np.repeat(np.arange(len(areas), dtype=np.int64), np.diff(counts.indptr))[cell]
     rng = stream(seed, "donut")
     tree = spatial.cKDTree(areas.points)
     near, _ = tree.query(areas.points, k=2)

@@ -111,7 +111,7 @@ class Outcome:
         As many cases of each stratum as there are; n_draws in all. Raises InputError for strata too large to draw from.
         """
         rng = stream(seed, "null")
-        starts = np.searchsorted(self.stratum, np.arange(len(self.rates) + 1))
+        starts = np.searchsorted(self.stratum, np.arange(len(self.rates) + 1, dtype=np.int64))
         spread = self.weights.T.tocsr()
         for first in range(0, n_draws, DRAWS_AT_ONCE):
             n = min(DRAWS_AT_ONCE, n_draws - first)
@@ -213,7 +213,7 @@ def cases_of(column: Column, values: tuple[str, ...]) -> np.ndarray:
     has one of the values, or, without any, a value is something else.
     """
     if not len(column.categories):
-        return np.full(len(column.codes), -1)
+        return np.full(len(column.codes), -1, np.int64)
     # An empty text is no value: so a CSV file writes a field that has none.
     texts = [None if is_missing(value) else identifier_text(value) for value in column.categories.tolist()]
     there = sorted({text for text in texts if text is not None})

@@ -204,7 +204,7 @@ class Planted:
         region = np.array(levels.region_of)[level_of, area]
         cells = np.flatnonzero((level_of >= 0) & (region >= 0))
         classes = self.profile.counts.indices[cells].astype(np.int64)
-        fields = {"class": Column(classes, np.arange(self.profile.counts.shape[1]))}
+        fields = {"class": Column(classes, np.arange(self.profile.counts.shape[1], dtype=np.int64))}
         rows = ReleasedRows(self.areas, levels, level_of[cells].astype(np.int64), region[cells], fields)
         weights = spread(rows, "none", ["class"])
         profile_of = np.full(self.profile.counts.nnz, SUPPRESSED, np.int64)
@@ -282,7 +282,11 @@ def plant(
             )
         )
     if moved is None:
-        cell, people, moved_to = np.arange(profile.counts.nnz), profile.counts.data.astype(np.int64), None
+        cell, people, moved_to = (
+            np.arange(profile.counts.nnz, dtype=np.int64),
+            profile.counts.data.astype(np.int64),
+            None,
+        )
     else:
         cell, people, moved_to = moved.cell, moved.people, moved.to
     n_classes = profile.counts.shape[1]

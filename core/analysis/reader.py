@@ -193,7 +193,7 @@ class AnalysableRelease:
         levels, numbers = self.rows.level[first_row] + 1, self.rows.numbers(first_row)
         weights = self.weights.profiles[self.weights.profile_of[first_row]].tocsr()
         weights.eliminate_zeros()
-        class_of = np.repeat(np.arange(len(first_row)), np.diff(weights.indptr))
+        class_of = np.repeat(np.arange(len(first_row), dtype=np.int64), np.diff(weights.indptr))
         columns = {LEVEL: levels[class_of], REGION: numbers[class_of]}
         columns.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
         estimate = weights.data * records[class_of]
@@ -232,7 +232,10 @@ class AnalysableRelease:
         group_of, groups = self.rows.groups(names)
         counts = self.weights.counts(group_of, len(groups))
         n_areas, n_groups = len(self.areas), len(groups)
-        at, of_group = np.repeat(np.arange(n_areas), n_groups), np.tile(np.arange(n_groups), n_areas)
+        at, of_group = (
+            np.repeat(np.arange(n_areas, dtype=np.int64), n_groups),
+            np.tile(np.arange(n_groups, dtype=np.int64), n_areas),
+        )
         columns = {
             name: self.rows.fields[name].categories[groups[of_group, position]] for position, name in enumerate(names)
         }

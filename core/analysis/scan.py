@@ -205,7 +205,7 @@ class Circles:
             bound = excess * excess
             bound *= self._bounds(effective)[:, None]
             # the draw's most promising circle first: few others then remain
-            first, each = bound.argmax(axis=0), np.arange(len(best))
+            first, each = bound.argmax(axis=0), np.arange(len(best), dtype=np.int64)
             np.maximum(best, self._ratio(excess[first, each], effective[first]), out=best)
             size, draw = np.nonzero(bound > best)
             if len(size):

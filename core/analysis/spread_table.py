@@ -87,4 +87,4 @@ def read_spread(
     }
     nowhere = np.zeros(len(used), np.int64)
     rows = ReleasedRows(areas, Levels((own_regions(len(areas)),)), nowhere, nowhere, shown_fields, counts)
-    return rows, Spread(profiles, np.arange(len(used)), counts.astype(float), nowhere)
+    return rows, Spread(profiles, np.arange(len(used), dtype=np.int64), counts.astype(float), nowhere)

@@ -50,7 +50,7 @@ class Spread:
     @property
     def _row_of(self) -> np.ndarray:
         """The profile of each weight that is stored."""
-        return np.repeat(np.arange(self.profiles.shape[0]), np.diff(self.profiles.indptr))
+        return np.repeat(np.arange(self.profiles.shape[0], dtype=np.int64), np.diff(self.profiles.indptr))
 
     def counts(self, group_of: np.ndarray | None = None, n_groups: int = 1) -> AreaCounts:
         """How many records of each group are estimated to live in each area, with what is behind the number.
@@ -280,5 +280,5 @@ def rows_of_equal_weights(rows: ReleasedRows, weights: Spread, names: Sequence[s
     sizes = [len(rows.levels), most, len(groups), weights.profiles.shape[0]]
     class_of, classes = combine_codes([rows.level, rows.region, group_of, weights.profile_of], sizes)
     first_row = np.empty(len(classes), np.int64)
-    first_row[class_of] = np.arange(len(class_of))
+    first_row[class_of] = np.arange(len(class_of), dtype=np.int64)
     return first_row, np.bincount(class_of, rows.records, len(classes)).astype(np.int64)

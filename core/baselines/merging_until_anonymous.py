@@ -67,7 +67,7 @@ class RegionClasses:
         self._classes = np.split(counts.indices, counts.indptr[1:-1])
         self._counts = np.split(counts.data, counts.indptr[1:-1])
         small = np.where(counts.data < k, counts.data, 0)
-        owners = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+        owners = np.repeat(np.arange(counts.shape[0], dtype=np.int64), np.diff(counts.indptr))
         self.suppressed = np.bincount(owners, small, counts.shape[0]).astype(np.int64)
         self.n_suppressed = int(self.suppressed.sum())
 

@@ -25,7 +25,7 @@ def static_cutoff(
     """
     CUTOFF.check(options.cutoff)
     at_risk = ~(areas.population > options.cutoff)
-    labels = np.where(at_risk, LEFT_OUT, np.arange(len(areas)))
+    labels = np.where(at_risk, LEFT_OUT, np.arange(len(areas), dtype=np.int64))
     note = plural(
         "{n} of {n_areas} areas does not exceed the cut-off of {cutoff:g}: left out.",
         "{n} of {n_areas} areas do not exceed the cut-off of {cutoff:g}: left out.",

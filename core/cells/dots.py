@@ -143,7 +143,9 @@ def draw_dots(
         )
     rng = np.random.default_rng(seed)
     by_category = _drawn(counts, n_dots, rng) if allocation == BY_RATE else largest_remainders(counts, n_dots)
-    group, category = np.divmod(np.repeat(np.arange(by_category.size), by_category.ravel()), by_category.shape[1])
+    group, category = np.divmod(
+        np.repeat(np.arange(by_category.size, dtype=np.int64), by_category.ravel()), by_category.shape[1]
+    )
     points = random_places(shapes, group, rng, part(progress, 0.0, 1.0))
     return Dots(group, category, points)
 
@@ -214,8 +216,8 @@ def _trapezoids(shape: shapely.Geometry) -> tuple[np.ndarray, np.ndarray, np.nda
     heights = np.unique(coordinates[:, 1])
     start, stop = np.searchsorted(heights, bottom[:, 1]), np.searchsorted(heights, top[:, 1])
     n_strips = stop - start
-    edge = np.repeat(np.arange(len(first)), n_strips)
-    strip = np.arange(len(edge)) - np.repeat(np.cumsum(n_strips) - n_strips, n_strips) + start[edge]
+    edge = np.repeat(np.arange(len(first), dtype=np.int64), n_strips)
+    strip = np.arange(len(edge), dtype=np.int64) - np.repeat(np.cumsum(n_strips) - n_strips, n_strips) + start[edge]
     along = (np.stack([heights[strip], heights[strip + 1]], axis=1) - bottom[edge, 1:]) / (top - bottom)[edge, 1:]
     x = bottom[edge, :1] + along * (top - bottom)[edge, :1]
     # In each strip the borders go in and out in turn.

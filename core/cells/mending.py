@@ -125,8 +125,8 @@ class _Search:
         self.group_of = crosswalk.region_of.copy()
         self._n = crosswalk.n_regions
         self._weights = weights_of(cells, minimums)
-        self._columns = np.array([column for minimum in minimums for column in minimum.columns])
-        self._k = np.array([minimum.k for minimum in minimums for _ in minimum.columns])
+        self._columns = np.array([column for minimum in minimums for column in minimum.columns], np.int64)
+        self._k = np.array([minimum.k for minimum in minimums for _ in minimum.columns], np.int64)
 
     def failing(self) -> np.ndarray:
         """The groups that fail now."""
@@ -146,7 +146,7 @@ class _Search:
 
     def _nodes(self) -> np.ndarray:
         """Each group as a node, and each cell of no group, (n,) int64."""
-        return np.where(self.group_of >= 0, self.group_of, self._n + np.arange(len(self.cells)))
+        return np.where(self.group_of >= 0, self.group_of, self._n + np.arange(len(self.cells), dtype=np.int64))
 
     def patch(self, groups: Sequence[int], reach: int) -> np.ndarray:
         """The cells of these groups and of all that are at most `reach` groups, or cells of none, away, ascending."""
@@ -166,7 +166,7 @@ class _Search:
         if not len(failing):
             return []
         patches = [self.patch([group], reach) for group in to_list(failing)]
-        owner = np.concatenate([np.full(len(patch), i) for i, patch in enumerate(patches)])
+        owner = np.concatenate([np.full(len(patch), i, np.int64) for i, patch in enumerate(patches)])
         member = np.concatenate(patches)
         links = sparse.coo_matrix((np.ones(len(owner), np.int8), (owner, member)), (len(patches), len(self.cells)))
         shared = (links @ links.T).tocoo()
@@ -272,7 +272,7 @@ class _Program:
         first, target = _targets(adjacency, own, self._groups, reach)
         if leaving_out:
             leavers = np.flatnonzero(own >= 0)
-            first, target = np.append(first, leavers), np.append(target, np.full(len(leavers), LEFT_OUT))
+            first, target = np.append(first, leavers), np.append(target, np.full(len(leavers), LEFT_OUT, np.int64))
         self._cell, self._target = first, target
         self.sees_all = int((target >= 0).sum()) == len(members) * len(self._groups)
         self._x = {pair: i for i, pair in enumerate(zip(to_list(first), to_list(target)))}

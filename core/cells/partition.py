@@ -145,7 +145,7 @@ def best_of_restarts(
             done += len(area)
             if best is None or grouping.loss() > best.loss():
                 best = grouping
-        labels = np.full(len(members), LEFT_OUT) if best is None else best.labels()
+        labels = np.full(len(members), LEFT_OUT, np.int64) if best is None else best.labels()
         label_of[members] = np.where(labels >= 0, labels + used, LEFT_OUT)
         used += int(labels.max(initial=-1)) + 1
     return label_of
@@ -160,7 +160,9 @@ def newly_built(cells: Cells, minimums: Sequence[Minimum]) -> np.ndarray:
 def _members(area_of: np.ndarray) -> list[np.ndarray]:
     """The cells of each area, ascending."""
     order = np.argsort(area_of, kind="stable")
-    return np.split(order, np.searchsorted(area_of[order], np.arange(area_of.max(initial=-1) + 2)))[1:-1]
+    return np.split(order, np.searchsorted(area_of[order], np.arange(area_of.max(initial=-1) + 2, dtype=np.int64)))[
+        1:-1
+    ]
 
 
 def too_wide(boxes: np.ndarray, labels: np.ndarray, weights: np.ndarray, beta: float) -> np.ndarray:

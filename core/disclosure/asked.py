@@ -58,7 +58,7 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> SmallCounts:
     order = np.lexsort((sizes, [KINDS.index(kind) for kind in arrays["kind"]]))
     order = order[np.unique(key[order], return_index=True)[1]]
     order = order[np.argsort(sizes[order], kind="stable")]
-    few = order[np.cumsum(sizes[order]) <= MOST_MEMBERS]
+    few = order[np.cumsum(sizes[order], dtype=np.int64) <= MOST_MEMBERS]
     by_class = list(left_of_classes(chunk))
     members = pairs_by_row(places.members[place[few]], groups.members[group[few]], chunk.n_joint)
     return SmallCounts(
@@ -148,7 +148,7 @@ def _open_at(
         n_open = len(place)
         if tables is None:
             place, group = place[disclosed], group[disclosed]
-        kind, of = np.full(len(place), REST, dtype=object), np.full(len(place), release)
+        kind, of = np.full(len(place), REST, dtype=object), np.full(len(place), release, np.int64)
         if release == NONE:
             kind, of = _kinds(places, place + rows.start, groups, group)
         at = (place, group)
@@ -176,7 +176,7 @@ def _kinds(places: _Places, place: np.ndarray, groups: _Groups, group: np.ndarra
     """What counts are called, and the release whose region and class each is, NONE where it is of none."""
     kind = np.full(len(place), SUM, dtype=object)
     kind[places.is_difference[place]] = DIFFERENCE
-    of = np.full(len(place), NONE)
+    of = np.full(len(place), NONE, np.int64)
     for release, (regions, classes) in enumerate(zip(places.of_release, groups.of_release)):
         own = regions[place] & classes[group] & (of < 0)
         kind[own], of[own] = HIDDEN, release
@@ -245,8 +245,8 @@ class _Places:
     def __init__(self, n_releases: int, n_cells: int, levels: Sequence[_Level]) -> None:
         base = [sparse.identity(n_cells, np.int64, format="csr"), *(level.regions for level in levels)]
         base.append(sparse.csr_matrix(np.ones((1, n_cells), np.int64)))
-        starts = np.cumsum([0, *(matrix.shape[0] for matrix in base)])
-        of_level = [np.arange(start, stop) for start, stop in zip(starts[1:], starts[2:-1])]
+        starts = np.cumsum([0, *(matrix.shape[0] for matrix in base)], dtype=np.int64)
+        of_level = [np.arange(start, stop, dtype=np.int64) for start, stop in zip(starts[1:], starts[2:-1])]
         of_release = [
             np.concatenate([rows for level, rows in zip(levels, of_level) if level.release == release])
             for release in range(n_releases)
@@ -260,12 +260,12 @@ class _Places:
         for own, other in pairs:
             first, second = (every[own] @ every[other].T).nonzero()
             both.append(every[own[first]].multiply(every[other[second]]).tocsr())
-            touching.append((own[first], other[second], np.arange(n_both, n_both + len(first))))
+            touching.append((own[first], other[second], np.arange(n_both, n_both + len(first), dtype=np.int64)))
             n_both += len(first)
         every = sparse.vstack([every, *both]).tocsr()
         n = every.shape[0]
         parts = {
-            _CELL: [_picked(np.arange(n_cells), n)],
+            _CELL: [_picked(np.arange(n_cells, dtype=np.int64), n)],
             _OTHER: [_picked(np.concatenate(of_release), n), *(_picked(common, n) for *_, common in touching)],
             _BESIDE: [_picked(around, n) - _picked(common, n) for *sides, common in touching for around in sides],
         }
@@ -321,7 +321,7 @@ def _unions(
             hang = (touched.T @ touched).tolil().rows
             together = _hanging_together([set(row) for row in hang])
             if together:
-                row = np.repeat(np.arange(len(together)), [len(some) for some in together])
+                row = np.repeat(np.arange(len(together), dtype=np.int64), [len(some) for some in together])
                 column = np.concatenate(together)
                 shape = (len(together), own.shape[0])
                 yield sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=shape) @ pick
@@ -441,19 +441,19 @@ def _one_value(over: Overlay, joint: np.ndarray, name: str, group: np.ndarray) -
 def _by_values(over: Overlay, joint: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """Joint classes by the values of quasi-identifiers that several sets of them have in common."""
     number: dict[tuple[str, ...], int] = {}
-    of_each: np.ndarray = np.full(len(joint), NONE)
+    of_each: np.ndarray = np.full(len(joint), NONE, np.int64)
     for schema, entry in zip(over.schemas, over.entries[joint].T):
         if set(names) <= set(schema.names):
             at = [schema.names.index(name) for name in names]
             of_class = [number.setdefault(tuple(values[i] for i in at), len(number)) for values in schema.classes]
-            of_each = np.where(of_each < 0, np.array([*of_class, NONE])[entry], of_each)
+            of_each = np.where(of_each < 0, np.array([*of_class, NONE], np.int64)[entry], of_each)
     return of_each
 
 
 def _combined(divisions: Sequence[np.ndarray]) -> np.ndarray:
     """The division by several at once; NONE where any is."""
     inside = np.logical_and.reduce([division >= 0 for division in divisions])
-    combined = np.full(len(inside), NONE)
+    combined = np.full(len(inside), NONE, np.int64)
     if inside.any():
         codes = [division[inside] for division in divisions]
         combined[inside] = combine_codes(codes, [int(column.max()) + 1 for column in codes])[0]

@@ -93,9 +93,11 @@ class Block:
         self.tables = [_family_of(table, classes, people) for table in tables]
         self.order = np.lexsort(list(storeys.region_of))
         self.place = np.empty(self.n, np.int64)
-        self.place[self.order] = np.arange(self.n)
+        self.place[self.order] = np.arange(self.n, dtype=np.int64)
         self.group_of = [
-            np.arange(self.u) if of is None else np.unique(of[classes], return_inverse=True)[1].reshape(-1)
+            np.arange(self.u, dtype=np.int64)
+            if of is None
+            else np.unique(of[classes], return_inverse=True)[1].reshape(-1)
             for of in storeys.class_of
         ]
         self.parent = [_parents(fine, coarse) for fine, coarse in zip(storeys.region_of, storeys.region_of[1:])]
@@ -265,7 +267,7 @@ class Block:
 
 
 def _parents(fine: np.ndarray, coarse: np.ndarray) -> np.ndarray:
-    parent = np.full(int(fine.max(initial=NONE)) + 1, NONE)
+    parent = np.full(int(fine.max(initial=NONE)) + 1, NONE, np.int64)
     inside = fine >= 0
     parent[fine[inside]] = coarse[inside]
     return parent

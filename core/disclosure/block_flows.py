@@ -52,10 +52,10 @@ class Flows:
     def __init__(self, block: Block, areas: np.ndarray | None = None, classes: np.ndarray | None = None) -> None:
         """areas, classes : ascending; all where None."""
         self._block = block
-        self._areas = np.arange(block.n) if areas is None else areas
-        self._classes = np.arange(block.u) if classes is None else classes
+        self._areas = np.arange(block.n, dtype=np.int64) if areas is None else areas
+        self._classes = np.arange(block.u, dtype=np.int64) if classes is None else classes
         n, u = len(self._areas), len(self._classes)
-        tail, head = np.full((n, u), OUTSIDE), np.full((n, u), OUTSIDE)
+        tail, head = np.full((n, u), OUTSIDE, np.int64), np.full((n, u), OUTSIDE, np.int64)
         arcs: list[_Arcs] = []
         self._first_arc: list[int] = []  # of each level, those of its regions
         self._regions: list[np.ndarray] = []
@@ -69,7 +69,7 @@ class Flows:
             first += len(zones) * len(groups)
             at = np.ix_(zones, groups)
             to = node[at].ravel()
-            arcs.append(_Arcs(np.full(len(to), OUTSIDE), to, family.down[at].ravel(), family.up[at].ravel()))
+            arcs.append(_Arcs(np.full(len(to), OUTSIDE, np.int64), to, family.down[at].ravel(), family.up[at].ravel()))
         nodes = []
         for family in block.families:
             regions = _used(family.region[self._areas], family.n_regions)
@@ -82,7 +82,7 @@ class Flows:
         for level, (family, node) in enumerate(zip(block.families, nodes)):
             at = np.ix_(self._regions[level], self._groups[level])
             begin = node[at]
-            to = np.full(begin.shape, OUTSIDE)
+            to = np.full(begin.shape, OUTSIDE, np.int64)
             if level + 1 < len(nodes):
                 around = block.parent[level][self._regions[level]]
                 above = nodes[level + 1]
@@ -95,7 +95,7 @@ class Flows:
             family = block.families[0]
             head = nodes[0][family.region[self._areas]][:, family.group[self._classes]]
         people = block.people[np.ix_(self._areas, self._classes)].ravel()
-        leaves = _Arcs(tail.ravel(), head.ravel(), people, np.full(n * u, MANY))
+        leaves = _Arcs(tail.ravel(), head.ravel(), people, np.full(n * u, MANY, np.int64))
         every = [leaves, *arcs]
         self._arcs = _Arcs(
             *(np.concatenate([getattr(some, name) for some in every]) for name in ("start", "end", "down", "up"))
@@ -178,7 +178,7 @@ class Flows:
         down[leaves] = 0
         kept = arcs.other(arcs.start, arcs.end, down)
         # What all of them together cannot none can alone.
-        nothing, number = np.zeros(len(down), bool), np.full(len(leaves), more)
+        nothing, number = np.zeros(len(down), bool), np.full(len(leaves), more, np.int64)
         if not self._flows(kept, nothing, arcs.end[leaves], arcs.start[leaves], number, more):
             return False
         order = leaves[np.argsort(-arcs.down[leaves], kind="stable")]
@@ -190,12 +190,17 @@ class Flows:
         fixed[arc] = True
         if arcs.up[arc] < more:
             return False
-        return self._flows(arcs, fixed, arcs.end[[arc]], arcs.start[[arc]], np.array([more]), more)
+        return self._flows(arcs, fixed, arcs.end[[arc]], arcs.start[[arc]], np.array([more], np.int64), more)
 
     def _added(self, arcs: _Arcs, start: int, end: int, more: int) -> bool:
         """Whether a flow that is not among the others can be so much more."""
         return self._flows(
-            arcs, np.zeros(len(arcs.start), bool), np.array([end]), np.array([start]), np.array([more]), more
+            arcs,
+            np.zeros(len(arcs.start), bool),
+            np.array([end], np.int64),
+            np.array([start], np.int64),
+            np.array([more], np.int64),
+            more,
         )
 
     def _arc(self, level: int, region: int, class_of: int) -> int:
@@ -215,8 +220,8 @@ class Flows:
         """Whether so much can flow from sources to sinks, of each this number; fixed : (m,) bool, what stays."""
         source, sink = self._n_nodes + 1, self._n_nodes + 2
         down, up = (np.where(fixed, 0, np.minimum(room, needed)) for room in (arcs.down, arcs.up))
-        start = np.concatenate([arcs.start, arcs.end, np.full(len(number), source), sinks])
-        end = np.concatenate([arcs.end, arcs.start, sources, np.full(len(number), sink)])
+        start = np.concatenate([arcs.start, arcs.end, np.full(len(number), source, np.int64), sinks])
+        end = np.concatenate([arcs.end, arcs.start, sources, np.full(len(number), sink, np.int64)])
         most = np.concatenate([up, down, number, number])
         there = (most > 0) & (start != end)
         size = self._n_nodes + 3
@@ -231,8 +236,10 @@ def _used(region: np.ndarray, n_regions: int) -> np.ndarray:
 
 def _nodes(first: int, regions: np.ndarray, groups: np.ndarray, family: Family) -> np.ndarray:
     """(n_regions + 1, n_groups + 1) the node of each region and group, that outside for none and for those not used."""
-    node = np.full((family.n_regions + 1, family.n_groups + 1), OUTSIDE)
-    node[np.ix_(regions, groups)] = first + np.arange(len(regions) * len(groups)).reshape(len(regions), len(groups))
+    node = np.full((family.n_regions + 1, family.n_groups + 1), OUTSIDE, np.int64)
+    node[np.ix_(regions, groups)] = first + np.arange(len(regions) * len(groups), dtype=np.int64).reshape(
+        len(regions), len(groups)
+    )
     return node
 
 
@@ -262,7 +269,7 @@ def _freed_of(block: Block, places: Places, made: dict[tuple[int, int], Flows], 
 
 def _who_may_move(block: Block, places: Places) -> list[tuple[np.ndarray, np.ndarray]]:
     """One after the other the stretch of areas and the kind of classes for each count, (q,) int64, NONE for all."""
-    everybody = np.full(len(places), NONE)
+    everybody = np.full(len(places), NONE, np.int64)
     if block.n * block.u <= FEW:
         return [(everybody, everybody)]
     kind = block.tables[0].group[places.class_of] if block.tables else places.class_of
@@ -284,4 +291,4 @@ def _counted_as_one(block: Block, kind: int) -> np.ndarray | None:
     """The classes of a kind of the table, of a class itself without one, ascending; None for NONE: all."""
     if kind == NONE:
         return None
-    return np.flatnonzero(block.tables[0].group[:-1] == kind) if block.tables else np.array([kind])
+    return np.flatnonzero(block.tables[0].group[:-1] == kind) if block.tables else np.array([kind], np.int64)

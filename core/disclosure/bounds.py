@@ -39,7 +39,7 @@ def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray, nobody: 
     if nobody is not None:
         high[:, nobody] = 0
     adders = [_Adder(family) for family in families]
-    active: np.ndarray = np.arange(n_joint)
+    active: np.ndarray = np.arange(n_joint, dtype=np.int64)
     for _ in range(MOST_SWEEPS):
         before_low, before_high = low[:, active].copy(), high[:, active].copy()
         for adder in adders:
@@ -65,14 +65,14 @@ class _Adder:
 
     def __init__(self, family: Sums) -> None:
         self._family, self._members = family, family.members
-        plain = np.array_equal(family.class_of, np.arange(family.low.shape[1] - 1))
+        plain = np.array_equal(family.class_of, np.arange(family.low.shape[1] - 1, dtype=np.int64))
         self._classes = None if plain else self._classes_of(family.class_of)
 
     def _classes_of(self, class_of: np.ndarray) -> sparse.csr_matrix:
         """(u, n_classes + 1) matrix of 0 and 1: the class of each joint class."""
         n, n_classes = len(class_of), self._family.low.shape[1]
         column = np.where(class_of >= 0, class_of, n_classes - 1)
-        return sparse.csr_matrix((np.ones(n, np.int64), column, np.arange(n + 1)), shape=(n, n_classes))
+        return sparse.csr_matrix((np.ones(n, np.int64), column, np.arange(n + 1, dtype=np.int64)), shape=(n, n_classes))
 
     def add(self, values: np.ndarray) -> np.ndarray:
         """Sums by region and class, (n_regions + 1, n_classes + 1), of values (cells, u) of all joint classes."""

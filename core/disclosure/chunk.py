@@ -70,7 +70,7 @@ class Chunk:
         release = self.over.releases[inner.release]
         own = self.over.own_class[inner.release]
         schema_class = self.over.entries[self.joint, self.over.schema_of[inner.release]]
-        joint_of = np.full(len(release.classes), NONE)
+        joint_of = np.full(len(release.classes), NONE, np.int64)
         there = np.flatnonzero(schema_class >= 0)
         numbers = own[schema_class[there]]
         joint_of[numbers[numbers >= 0]] = there[numbers >= 0]

@@ -53,7 +53,7 @@ class _ReleasedClasses:
 
     def class_within(self, other: _ReleasedClasses) -> np.ndarray:
         """(L of the other,) the class of this release that holds each equivalence class of another, NONE for none."""
-        least = np.full(int(other.joint_class.max(initial=NONE)) + 2, np.iinfo(np.int64).max)
+        least = np.full(int(other.joint_class.max(initial=NONE)) + 2, np.iinfo(np.int64).max, np.int64)
         most = np.full_like(least, NONE)
         np.minimum.at(least, other.joint_class, self.joint_class)
         np.maximum.at(most, other.joint_class, self.joint_class)
@@ -94,7 +94,7 @@ def _left_of(chunk: Chunk, own: _ReleasedClasses, theirs: _ReleasedClasses) -> I
     if not taken.any():
         return
     order = np.argsort(own.joint_class, kind="stable")
-    starts = np.searchsorted(own.joint_class[order], np.arange(n_classes))
+    starts = np.searchsorted(own.joint_class[order], np.arange(n_classes, dtype=np.int64))
     low, high = (
         np.add.reduceat(values[:, order], starts, axis=1).T.ravel() for values in (chunk.bounds.low, chunk.bounds.high)
     )
@@ -134,11 +134,11 @@ def _once(rows: sparse.csr_matrix) -> sparse.csr_matrix:
 
 def _asked(chunk: Chunk, own: _ReleasedClasses, lefts: list[_Left]) -> SmallCounts:
     """What is left of the classes of a release, as it is asked about."""
-    sizes = np.array([len(rest.cells) for rest in lefts])
+    sizes = np.array([len(rest.cells) for rest in lefts], np.int64)
     cell = np.concatenate([rest.cells for rest in lefts])
-    ones, row = np.ones(len(cell), np.int64), np.repeat(np.arange(len(lefts)), sizes)
+    ones, row = np.ones(len(cell), np.int64), np.repeat(np.arange(len(lefts), dtype=np.int64), sizes)
     people = sparse.csr_matrix((ones, (row, cell)), shape=(len(lefts), chunk.over.n_cells))
-    joint = np.array([rest.order[0] for rest in lefts])[:, None] == own.joint_class
+    joint = np.array([rest.order[0] for rest in lefts], np.int64)[:, None] == own.joint_class
     left, taken = (np.array([getattr(rest, name) for rest in lefts], np.int64) for name in ("left", "taken"))
     return SmallCounts(
         pairs_by_row(people, sparse.csr_matrix(joint.astype(np.int64)), chunk.n_joint),
@@ -146,6 +146,6 @@ def _asked(chunk: Chunk, own: _ReleasedClasses, lefts: list[_Left]) -> SmallCoun
         left,
         taken,
         np.full(len(lefts), REST, dtype=object),
-        np.array([rest.order[1] for rest in lefts]),
+        np.array([rest.order[1] for rest in lefts], np.int64),
         0,
     )

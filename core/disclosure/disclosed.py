@@ -89,7 +89,7 @@ def find_disclosed(
     undecided: list[Count] = []
     contradicted, kept = [], []
     fields = sensitive_fields(releases)
-    chunks = cut_overlay(over, np.arange(len(over.entries)) if joint is None else joint)
+    chunks = cut_overlay(over, np.arange(len(over.entries), dtype=np.int64) if joint is None else joint)
     for number, some in enumerate(chunks):
         known: dict[tuple[bytes, bytes, int], Count] = {}
         looked_at = np.zeros(0, np.int64)
@@ -249,7 +249,7 @@ def _open_rows(chunk: Chunk, family: Sums, free: np.ndarray) -> tuple[sparse.csr
     """The sums of a family over the free unknowns that their bounds do not fulfil anyway."""
     bounds, n_joint = chunk.bounds, chunk.n_joint
     n_classes = family.low.shape[1]
-    cell, joint = np.divmod(np.arange(bounds.low.size), n_joint)
+    cell, joint = np.divmod(np.arange(bounds.low.size, dtype=np.int64), n_joint)
     region = np.where(family.region >= 0, family.region, family.n_regions)[cell]
     key = region * n_classes + np.where(family.class_of >= 0, family.class_of, n_classes - 1)[joint]
     low, high = bounds.low.ravel(), bounds.high.ravel()
@@ -259,7 +259,7 @@ def _open_rows(chunk: Chunk, family: Sums, free: np.ndarray) -> tuple[sparse.csr
     is_free[free] = True
     fixed = np.bincount(key[~is_free], low[~is_free], family.low.size).astype(np.int64)
     needed = (family.low.ravel() > least) | (family.high.ravel() < most)
-    number = np.cumsum(needed) - 1
+    number = np.cumsum(needed, dtype=np.int64) - 1
     at = np.flatnonzero(needed[key[free]])
     shape = (int(needed.sum()), len(free))
     rows = sparse.csr_matrix((np.ones(len(at), np.int64), (number[key[free[at]]], at)), shape=shape)
@@ -282,8 +282,8 @@ def _taken_by(chunk: Chunk, asked: SmallCounts, rows: np.ndarray) -> dict[int, n
         equivalence_classes = np.concatenate([positions for positions, _ in parts])
         inner = sparse.vstack([members for _, members in parts]).tocsr()
         sizes = np.diff(asked.members.indptr)[own]
-        for number in np.unique(np.cumsum(sizes) // MEMBERS_AT_ONCE):
-            some = own[np.cumsum(sizes) // MEMBERS_AT_ONCE == number]
+        for number in np.unique(np.cumsum(sizes, dtype=np.int64) // MEMBERS_AT_ONCE):
+            some = own[np.cumsum(sizes, dtype=np.int64) // MEMBERS_AT_ONCE == number]
             inside = within_of(asked.members[some], inner)
             inside.sort_indices()
             for row, columns in zip(to_list(some), np.split(inside.indices, inside.indptr[1:-1])):
@@ -297,7 +297,9 @@ def _members_of(chunk: Chunk, family: Sums) -> tuple[np.ndarray, sparse.csr_matr
     column = family.class_of[at]
     shape = (family.low.shape[1], chunk.n_joint)
     class_of = np.where(family.class_of >= 0, family.class_of, shape[0] - 1)
-    joint = sparse.csr_matrix((np.ones(chunk.n_joint, np.int64), (class_of, np.arange(chunk.n_joint))), shape=shape)
+    joint = sparse.csr_matrix(
+        (np.ones(chunk.n_joint, np.int64), (class_of, np.arange(chunk.n_joint, dtype=np.int64))), shape=shape
+    )
     return equivalence_class, pairs_by_row(family.members[region], joint[column], chunk.n_joint)
 
 

@@ -75,7 +75,7 @@ def places_of(block: Block) -> Iterator[Places]:
     for level in reversed(block.as_they_are):
         yield _small(block, block.storeys.region_of[level], level, level)
     if not areas_first and (not block.as_they_are or block.families[0].n_regions < block.n):
-        yield _small(block, np.arange(block.n), NONE, NONE)
+        yield _small(block, np.arange(block.n, dtype=np.int64), NONE, NONE)
     yield from left_places_of(block, np.ones(block.u, bool))
     for group_of in _coarser(block):
         for table in block.tables:
@@ -83,7 +83,7 @@ def places_of(block: Block) -> Iterator[Places]:
             yield _small(block, of_table, 0, group_of=group_of)
         for level in reversed(block.as_they_are):
             yield _small(block, block.storeys.region_of[level], level, level, group_of=group_of)
-        yield _small(block, np.arange(block.n), NONE, NONE, group_of=group_of)
+        yield _small(block, np.arange(block.n, dtype=np.int64), NONE, NONE, group_of=group_of)
 
 
 def _coarser(block: Block) -> list[np.ndarray]:
@@ -235,7 +235,7 @@ class Exchanges:
     def __init__(self, block: Block, classes: np.ndarray | None = None) -> None:
         """classes : (c,) positions of those that are asked about, all where None."""
         self._order = block.order
-        asked = np.arange(block.u) if classes is None else classes
+        asked = np.arange(block.u, dtype=np.int64) if classes is None else classes
         steps = _steps(block)
         self.given = np.zeros((len(steps), block.n, block.u), np.int32)
         self.taken = np.zeros_like(self.given)
@@ -252,10 +252,10 @@ class Exchanges:
                 np.minimum(down, np.minimum(family.down[at], block.k), out=down, casting="unsafe")
                 np.minimum(up, np.minimum(family.up[at], block.k), out=up, casting="unsafe")
             starts = np.flatnonzero(np.diff(part, prepend=-2))
-            group = np.cumsum(np.diff(around[starts], prepend=-2) != 0) - 1
+            group = np.cumsum(np.diff(around[starts], prepend=-2) != 0, dtype=np.int64) - 1
             if len(starts) < 2 or not (np.bincount(group) > 1).any():
                 continue
-            own = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(part)))
+            own = np.repeat(np.arange(len(starts), dtype=np.int64), np.diff(starts, append=len(part)))
             for class_of, company in zip(asked.tolist(), in_same_totals):
                 if len(company):
                     self._exchange(number, down, up, class_of, company, starts, group, own)
@@ -301,13 +301,13 @@ def _steps(block: Block) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of areas in the order of the block, the parts that exchange people and the regions around them: first areas in
     regions of the first level, in the end regions of the last level in the whole."""
     regions = [region[block.order] for region in block.storeys.region_of]
-    parts = [np.arange(block.n), *regions]
+    parts = [np.arange(block.n, dtype=np.int64), *regions]
     return list(zip(parts, [*regions, np.zeros(block.n, np.int64)]))
 
 
 def _counted_in_the_same_totals(block: Block, asked: np.ndarray) -> np.ndarray:
     """For classes, which others count in the very same totals of all tables, (c, u) bool."""
-    in_same_totals = np.arange(block.u) != asked[:, None]
+    in_same_totals = np.arange(block.u, dtype=np.int64) != asked[:, None]
     for table in block.tables:
         group = table.group[:-1]
         in_same_totals &= group == group[asked][:, None]

@@ -93,11 +93,11 @@ def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.nda
     also : as for `freed_around`.
     """
     if are_flows(block):
-        if freed_by_flows(block, [count.places.some(np.array([count.number]))])[0][0]:
+        if freed_by_flows(block, [count.places.some(np.array([count.number], np.int64))])[0][0]:
             return True
         if count.places.group_of is None:
             return False
-    if freed_by_exchange(block, count.places.some(np.array([count.number])))[0]:
+    if freed_by_exchange(block, count.places.some(np.array([count.number], np.int64)))[0]:
         return True
     return n_areas > 0 and freed_around(block, count.places, count.number, n_areas, also)
 

@@ -84,8 +84,8 @@ class ZoneSample:
 
     def of(self, some: np.ndarray) -> ZoneSample:
         """Some of the zones, ascending."""
-        number = np.full(len(self.count), -1)
-        number[some] = np.arange(len(some))
+        number = np.full(len(self.count), -1, np.int64)
+        number[some] = np.arange(len(some), dtype=np.int64)
         areas = np.flatnonzero(number[self.zone] >= 0)
         return ZoneSample(
             self.count[some],
@@ -170,10 +170,14 @@ def _areas_of_zones(areas: Areas, plan: Plan, zones: np.ndarray, level: int) -> 
     inhabited = np.flatnonzero((areas.population > 0) & (plan.levels.region_of[level] >= 0))
     region_of = plan.levels.region_of[level][inhabited]
     by_region = np.argsort(region_of, kind="stable")
-    starts = np.searchsorted(region_of[by_region], np.arange(plan.levels.crosswalks[level].n_regions + 1))
+    starts = np.searchsorted(
+        region_of[by_region], np.arange(plan.levels.crosswalks[level].n_regions + 1, dtype=np.int64)
+    )
     first, number = starts[plan.region[zones]], np.diff(starts)[plan.region[zones]]
-    zone = np.repeat(np.arange(len(zones)), number)
-    area = inhabited[by_region[np.arange(len(zone)) + np.repeat(first - (np.cumsum(number) - number), number)]]
+    zone = np.repeat(np.arange(len(zones), dtype=np.int64), number)
+    area = inhabited[
+        by_region[np.arange(len(zone), dtype=np.int64) + np.repeat(first - (np.cumsum(number) - number), number)]
+    ]
     class_of = plan.class_of[zones][zone]
     for finer in range(level):
         at = plan.equivalence_classes_of_places(finer, plan.levels.region_of[finer][area], class_of)

@@ -21,7 +21,7 @@ def holds_in_plan(plan: Plan, series: Series) -> bool:
     equivalence_class = plan.equivalence_class_of
     level = np.where(equivalence_class == SUPPRESSED, SUPPRESSED, np.append(plan.level, 0)[equivalence_class])
     n = series.base.counts.nnz
-    least, largest = np.full(n, len(plan.levels)), np.full(n, SUPPRESSED)
+    least, largest = np.full(n, len(plan.levels), np.int64), np.full(n, SUPPRESSED, np.int64)
     np.minimum.at(least, series.cell, level)
     np.maximum.at(largest, series.cell, level)
     return bool((least >= largest).all())
@@ -34,7 +34,7 @@ def in_all_periods(release: Published, period: str) -> Published:
         return release
     column = release.quasi_identifiers.index(period)
     others = np.delete(release.classes, column, axis=1)
-    periods = np.arange(len(release.categories[column]))
+    periods = np.arange(len(release.categories[column]), dtype=np.int64)
     bases = np.unique(others, axis=0)
     every = np.insert(np.repeat(bases, len(periods), axis=0), column, np.tile(periods, len(bases)), axis=1)
     both = np.concatenate([release.classes, every])
@@ -67,7 +67,7 @@ def nobody(release: Published) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if others:
         base, _ = combine_codes([release.classes[:, at] for at in others], sizes)
     order = np.argsort(base, kind="stable")
-    starts = np.searchsorted(base[order], np.arange(int(base.max(initial=0)) + 2))
+    starts = np.searchsorted(base[order], np.arange(int(base.max(initial=0)) + 2, dtype=np.int64))
     width = max(crosswalk.n_regions for crosswalk in release.levels.crosswalks)
     place = release.level * width + release.region
     n_classes, n_bases = len(release.classes), len(starts) - 1
@@ -76,7 +76,7 @@ def nobody(release: Published) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     at_place, at_base = np.divmod(of_base, n_bases)
     number = starts[at_base + 1] - starts[at_base]
     ends = np.cumsum(number)
-    within = np.arange(int(number.sum())) - np.repeat(ends - number, number)
+    within = np.arange(int(number.sum()), dtype=np.int64) - np.repeat(ends - number, number)
     class_of = order[np.repeat(starts[at_base], number) + within]
     every = np.repeat(at_place, number)
     lacking = ~np.isin(every * n_classes + class_of, released)

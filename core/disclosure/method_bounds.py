@@ -115,11 +115,11 @@ def _parts_of(index: _Index, level: int, losses: Sequence[np.ndarray], k: int) -
     here = np.flatnonzero(released.level == level)
     parents = levels.parents(level - 1)
     children = np.argsort(parents, kind="stable")
-    starts = np.searchsorted(parents[children], np.arange(levels.crosswalks[level].n_regions + 1))
+    starts = np.searchsorted(parents[children], np.arange(levels.crosswalks[level].n_regions + 1, dtype=np.int64))
     number = np.diff(starts)[released.region[here]]
     at = np.repeat(here, number)
     ends = np.cumsum(number)
-    part = children[np.arange(len(at)) - np.repeat(ends - number, number) + starts[released.region[at]]]
+    part = children[np.arange(len(at), dtype=np.int64) - np.repeat(ends - number, number) + starts[released.region[at]]]
     class_of, records = released.class_of[at], released.records[at]
     areas = index.free_areas(level - 1, part, class_of)
     shows = index.position(level - 1, part, class_of) >= 0

@@ -174,8 +174,8 @@ def differences(outer: Sums, inner: Sums) -> Iterator[tuple[int, int, np.ndarray
 
 def region_around(outer: Sums, inner: Sums) -> np.ndarray:
     """The region of one family that holds each region of another as a whole, (n_regions,), NONE for none."""
-    least = np.full(inner.n_regions + 1, np.iinfo(np.int64).max)
-    most = np.full(inner.n_regions + 1, NONE)
+    least = np.full(inner.n_regions + 1, np.iinfo(np.int64).max, np.int64)
+    most = np.full(inner.n_regions + 1, NONE, np.int64)
     np.minimum.at(least, inner.region, outer.region)
     np.maximum.at(most, inner.region, outer.region)
     return np.where(least == most, most, NONE)[:-1]
@@ -185,7 +185,7 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
     """`low`, `high` and `exact` of Sums for a level; own : the release's own number of each class, NONE for none."""
     crosswalks = release.levels.crosswalks
     n_regions, last = crosswalks[level].n_regions, len(crosswalks) - 1
-    column_of = np.full(len(release.classes) + 1, NONE)
+    column_of = np.full(len(release.classes) + 1, NONE, np.int64)
     column_of[own[own >= 0]] = np.flatnonzero(own >= 0)
     low = np.zeros((n_regions + 1, len(own) + 1), np.int64)
     if release.counts_from is not None:
@@ -390,7 +390,7 @@ def _nobody(schemas: Sequence[Schema], entries: np.ndarray) -> np.ndarray:
             both, known = combine_codes([np.concatenate(parts) for parts in zip(codes, own)], sizes)
             n_released = np.bincount(both[len(rows) :], minlength=len(known))
             there_can_be = np.array(
-                [released_values.n_classes(schema, dict(zip(shared, code))) for code in to_list(known)]
+                [released_values.n_classes(schema, dict(zip(shared, code))) for code in to_list(known)], np.int64
             )
             nobody[rows, position] = (n_released >= there_can_be)[both[: len(rows)]]
     return nobody

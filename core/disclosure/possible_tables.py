@@ -63,8 +63,8 @@ class PossibleTables:
         tree.join(np.zeros(len(zone), np.int64), partial=False)
         self._first = np.cumsum(tree.length) - tree.length
         self._unused = int(tree.length.sum())
-        self._chance, self._area = chance, np.repeat(np.arange(len(zone)), length)
-        self._records = np.arange(len(chance)) - np.repeat(self._first[: len(zone)], length)
+        self._chance, self._area = chance, np.repeat(np.arange(len(zone), dtype=np.int64), length)
+        self._records = np.arange(len(chance), dtype=np.int64) - np.repeat(self._first[: len(zone)], length)
         root = tree.root
         self._at_count = np.where(count < tree.length[root], self._first[root] + count, self._unused)
         self._products = [self._batch(tree, some) for some in tree.side_by_side()]
@@ -74,7 +74,7 @@ class PossibleTables:
         return _Products(left, right, product, tree.partial[some])
 
     def _places(self, tree: _Trees, nodes: np.ndarray) -> np.ndarray:
-        records = np.arange(tree.length[nodes].max())
+        records = np.arange(tree.length[nodes].max(), dtype=np.int64)
         at = self._first[nodes][:, None] + records
         return np.where(records < tree.length[nodes][:, None], at, self._unused)
 
@@ -107,7 +107,7 @@ class PossibleTables:
     def _factor(self, products: _Products, part: np.ndarray) -> np.ndarray:
         """(w, b, length) by which the weights of products are multiplied; part : (w, 1)."""
         of_many = np.where(products.partial, part, 1.0)
-        return np.where(np.arange(products.product.shape[1]) < self.k, 1.0, of_many[..., None])
+        return np.where(np.arange(products.product.shape[1], dtype=np.int64) < self.k, 1.0, of_many[..., None])
 
     def chances(self, weighed: Weighed, row: int, none: float) -> np.ndarray:
         """The chance that each area holds 1 to k - 1, (areas,), one half where no table is possible.
@@ -132,8 +132,8 @@ class _Trees:
         self.count, self.zone, self.length, self.n_areas = count, zone, length, len(zone)
         self.left = self.right = np.empty(0, np.int64)
         self.partial, self.height = np.empty(0, bool), np.empty(0, np.int64)
-        self.root = np.arange(self.n_areas)  # nodes that no product is made of yet
-        self._area = np.arange(self.n_areas)  # one of the areas of each of these
+        self.root = np.arange(self.n_areas, dtype=np.int64)  # nodes that no product is made of yet
+        self._area = np.arange(self.n_areas, dtype=np.int64)  # one of the areas of each of these
         self._height = np.zeros(self.n_areas, np.int64)  # of each node
 
     def join(self, part_of: np.ndarray, partial: bool) -> None:
@@ -148,7 +148,7 @@ class _Trees:
             opens = np.append(True, (zone[1:] != zone[:-1]) | (part[1:] != part[:-1]))
             first = np.flatnonzero(opens)
             size = np.diff(np.append(first, len(part)))
-            position = np.arange(len(part)) - np.repeat(first, size)
+            position = np.arange(len(part), dtype=np.int64) - np.repeat(first, size)
             size = np.repeat(size, size)
             left = np.flatnonzero((position % 2 == 0) & (position + 1 < size) & (part >= 0))
             if not len(left):
@@ -162,7 +162,7 @@ class _Trees:
         """Multiply nodes with the next ones; left : positions among those that are left."""
         first, second = self.root[left], self.root[left + 1]
         most = self.count[self.zone[first]] + 1
-        product = len(self.zone) + np.arange(len(left))
+        product = len(self.zone) + np.arange(len(left), dtype=np.int64)
         self.left, self.right = np.append(self.left, first), np.append(self.right, second)
         self.partial = np.append(self.partial, partial)
         height = np.maximum(self._height[first], self._height[second]) + 1
@@ -189,8 +189,8 @@ def _chances(count: np.ndarray, zone: np.ndarray, people: np.ndarray, k: int) ->
     """The chance of 0, 1, 2, … records in each area by its people, one area after the other, and how many of each."""
     full = count[zone] + 1
     first = np.cumsum(full) - full
-    area = np.repeat(np.arange(len(zone)), full)
-    records = np.arange(len(area)) - first[area]
+    area = np.repeat(np.arange(len(zone), dtype=np.int64), full)
+    records = np.arange(len(area), dtype=np.int64) - first[area]
     rate = count[zone] * people / np.bincount(zone, people, len(count))[zone]
     chance = np.exp(records * np.log(rate)[area] - special.gammaln(records + 1.0))
     chance /= np.add.reduceat(chance, first)[area]

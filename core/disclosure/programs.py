@@ -277,7 +277,7 @@ class _OpenSums:
 
     def decide(self) -> None:
         """Give the answers: first of the sums that are fixed, then of one of those alike after the other."""
-        like = np.arange(len(self._at))
+        like = np.arange(len(self._at), dtype=np.int64)
         for _ in range(MOST_PROGRAMS):
             groups = self._groups()
             table, fixed = self._fixed(groups)
@@ -303,11 +303,11 @@ class _OpenSums:
 
     def _fixed(self, like: np.ndarray) -> tuple[np.ndarray | None, bool]:
         """Whether all sums less those that they are like are fixed; else a table is added that tells some apart."""
-        problem, open_ = self._problem, np.flatnonzero(self._left & (like != np.arange(len(like))))
+        problem, open_ = self._problem, np.flatnonzero(self._left & (like != np.arange(len(like), dtype=np.int64)))
         if not len(open_):
             return None, True
         others = sparse.csr_matrix(
-            (np.ones(len(open_), np.int64), (np.arange(len(open_)), np.maximum(like[open_], 0))),
+            (np.ones(len(open_), np.int64), (np.arange(len(open_), dtype=np.int64), np.maximum(like[open_], 0))),
             shape=(len(open_), len(like)),
         )
         others = sparse.diags((like[open_] >= 0).astype(np.int64)) @ others
@@ -415,7 +415,7 @@ def _run(problem: Problem, objective: np.ndarray, whole: bool, presolve: bool) -
     """One call of HiGHS: its status, and the table."""
     solution = optimize.milp(
         objective,
-        integrality=np.full(len(objective), int(whole)),
+        integrality=np.full(len(objective), int(whole), np.int64),
         bounds=problem.variable_bounds,
         constraints=problem.constraints,
         options={"node_limit": NODES, "mip_rel_gap": 0.0, "presolve": presolve},

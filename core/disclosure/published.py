@@ -150,7 +150,9 @@ def with_rows(release: Published, plan: Plan, rows: KeptValues | None) -> Publis
 def _positions_released(plan: Plan) -> np.ndarray:
     """Of each cell the position of its equivalence class among those that are released, SUPPRESSED for none."""
     released = plan.released
-    position = np.append(np.where(released, np.cumsum(released) - 1, SUPPRESSED), SUPPRESSED)  # the last for SUPPRESSED
+    position = np.append(
+        np.where(released, np.cumsum(released, dtype=np.int64) - 1, SUPPRESSED), SUPPRESSED
+    )  # the last for SUPPRESSED
     of_cells: np.ndarray = position[plan.equivalence_class_of]
     return of_cells
 

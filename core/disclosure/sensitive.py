@@ -109,8 +109,10 @@ class _Part:
         self._categories, self._n = categories, len(categories) + 1
         plain = over.sums(joint)
         self._counted = low, high
-        cells = np.arange(over.n_cells)
-        people = Sums(NONE, 0, cells, over.n_cells, np.arange(len(joint)), _framed(low, 0), _framed(high), True)
+        cells = np.arange(over.n_cells, dtype=np.int64)
+        people = Sums(
+            NONE, 0, cells, over.n_cells, np.arange(len(joint), dtype=np.int64), _framed(low, 0), _framed(high), True
+        )
         self._shown = [self._by_value(family) for family in plain if _of(over.releases[family.release], field)]
         families = [self._of_all_values(family) for family in (people, *plain)] + self._shown
         bounds = propagate(families, over.n_cells, np.repeat(over.group_of[joint], self._n))
@@ -137,7 +139,12 @@ class _Part:
                 least, most = int(self._people_low[cell, column]), int(self._people_high[cell, column])
                 released_classes = tuple(family.release for family in self._shown if family.region[cell] >= 0)
                 count = Count(
-                    kind, np.array([cell]), self._joint[[column]], least, most, tuple(sorted(set(released_classes)))
+                    kind,
+                    np.array([cell], np.int64),
+                    self._joint[[column]],
+                    least,
+                    most,
+                    tuple(sorted(set(released_classes))),
                 )
                 counts.append(self.with_values(count))
         return counts + self._differences()
@@ -185,10 +192,10 @@ class _Part:
             region, own = family.region[cells], self._own(family, columns)
             if region[0] < 0 or own[0] < 0 or (region != region[0]).any() or (own != own[0]).any():
                 continue
-            values = own[0] * self._n + np.arange(self._n)
-            rest = (family.region == region[0])[:, None] & (self._own(family, np.arange(len(self._joint))) == own[0])[
-                None, :
-            ]
+            values = own[0] * self._n + np.arange(self._n, dtype=np.int64)
+            rest = (family.region == region[0])[:, None] & (
+                self._own(family, np.arange(len(self._joint), dtype=np.int64)) == own[0]
+            )[None, :]
             taken = self._known_parts(rest & ~group)
             if taken is not None:
                 low = np.maximum(low, least[region[0], values] - taken)
@@ -204,7 +211,10 @@ class _Part:
         for family, (least, most) in zip(self._shown, self._sums):
             if not rest.any():
                 break
-            own, n_own = self._own(family, np.arange(len(self._joint))), (family.low.shape[1] - 1) // self._n
+            own, n_own = (
+                self._own(family, np.arange(len(self._joint), dtype=np.int64)),
+                (family.low.shape[1] - 1) // self._n,
+            )
             if not n_own:
                 continue
             there = (family.region >= 0)[:, None] & (own >= 0)[None, :]
@@ -230,7 +240,7 @@ class _Part:
             outer, inner = self._shown[i], self._shown[j]
             if not (outer.exact and inner.exact) or outer.release == inner.release:
                 continue
-            every = np.arange(len(self._joint))
+            every = np.arange(len(self._joint), dtype=np.int64)
             covered = self._own(outer, every) >= 0
             # A release may show no class at all with its values: nothing is left of nothing.
             if not covered.any() or not np.array_equal(covered, self._own(inner, every) >= 0):
@@ -250,11 +260,11 @@ class _Part:
 
     def _difference(self, large: int, small: int, b: int, a: int) -> tuple[np.ndarray, np.ndarray]:
         """Bounds by joint class and value, (u, values), of who is in region b and not in region a; 0 where unknown."""
-        joint = np.arange(len(self._joint))
+        joint = np.arange(len(self._joint), dtype=np.int64)
         bounds = []
         for position, region in ((large, b), (small, a)):
             own = self._own(self._shown[position], joint)
-            columns = np.where(own >= 0, own, 0)[:, None] * self._n + np.arange(self._n)
+            columns = np.where(own >= 0, own, 0)[:, None] * self._n + np.arange(self._n, dtype=np.int64)
             known = (own >= 0) & (np.bincount(own[own >= 0], minlength=len(own))[own] == 1)  # of one joint class
             least, most = (sums[region][columns] for sums in self._sums[position])
             bounds.append((np.where(known[:, None], least, 0), np.where(known[:, None], most, UNBOUNDED)))
@@ -270,7 +280,7 @@ class _Part:
             low, high = (bound[:-1, :-1].reshape(shape) for bound in (family.low, family.high))
             homogeneous = ((low > 0).sum(axis=2) == 1) & (low == high).all(axis=2)
             framed = np.pad(homogeneous, ((0, 1), (0, 1)))
-            cells_alike |= framed[np.ix_(family.region, self._own(family, np.arange(len(self._joint))))]
+            cells_alike |= framed[np.ix_(family.region, self._own(family, np.arange(len(self._joint), dtype=np.int64)))]
         return cells_alike
 
     def _own(self, family: Sums, columns: np.ndarray) -> np.ndarray:
@@ -289,7 +299,7 @@ class _Part:
         low = np.zeros((family.n_regions, n_own * self._n), np.int64)
         schema_class = self._over.entries[self._joint, self._over.schema_of[family.release]]
         own = np.append(self._over.own_class[family.release], NONE)[schema_class]
-        column_of = np.full(len(release.classes) + 1, NONE)
+        column_of = np.full(len(release.classes) + 1, NONE, np.int64)
         there = (own >= 0) & (family.class_of >= 0)
         column_of[own[there]] = family.class_of[there]
         for values in _of(release, self._field):
@@ -304,7 +314,9 @@ class _Part:
             np.add.at(low, place, values.records[here])
         known = ((family.low == family.high) & (family.low > 0))[:-1, :-1]
         high = np.where(np.repeat(known, self._n, axis=1), low, UNBOUNDED)
-        class_of = np.where(family.class_of >= 0, family.class_of, 0)[:, None] * self._n + np.arange(self._n)
+        class_of = np.where(family.class_of >= 0, family.class_of, 0)[:, None] * self._n + np.arange(
+            self._n, dtype=np.int64
+        )
         class_of[family.class_of < 0] = NONE
         return replace(family, class_of=class_of.ravel(), low=_framed(low, 0), high=_framed(high))
 

@@ -54,10 +54,10 @@ def within_of(outer: sparse.csr_matrix, inner: sparse.csr_matrix) -> sparse.csr_
 def pairs_by_row(cells: sparse.csr_matrix, joint: sparse.csr_matrix, n_joint: int) -> sparse.csr_matrix:
     """Row by row, all pairs of a cell and a joint class: (q, cells * u) from (q, cells) and (q, u)."""
     n_cells, n_classes = np.diff(cells.indptr), np.diff(joint.indptr)
-    row = np.repeat(np.arange(len(n_cells)), n_cells)
+    row = np.repeat(np.arange(len(n_cells), dtype=np.int64), n_cells)
     times = n_classes[row]
     of_cell = np.repeat(cells.indices.astype(np.int64), times)
-    within = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    within = np.arange(times.sum(), dtype=np.int64) - np.repeat(np.cumsum(times, dtype=np.int64) - times, times)
     of_joint = joint.indices[np.repeat(joint.indptr[:-1][row], times) + within]
     column = of_cell * n_joint + of_joint
     shape = (len(n_cells), cells.shape[1] * n_joint)

@@ -44,7 +44,7 @@ def freed_around(block: Block, places: Places, number: int, n_areas: int, also: 
 def freed_within(block: Block, places: Places, number: int, areas: np.ndarray) -> bool:
     """Whether the people of these areas can be placed so that a count is free."""
     free = [np.zeros(1, bool)]
-    _free_within(block, [places.some(np.array([number]))], free, areas, 1)
+    _free_within(block, [places.some(np.array([number], np.int64))], free, areas, 1)
     return bool(free[0][0])
 
 
@@ -69,8 +69,10 @@ def proven_to_follow(block: Block, counts: Sequence[tuple[Places, int]]) -> np.n
     """
     if not counts:
         return np.zeros(0, bool)
-    areas, owner = np.arange(block.n), np.arange(len(counts))
-    members = members_of(block, [places for places, _ in counts], owner, np.array([at for _, at in counts]), areas)
+    areas, owner = np.arange(block.n, dtype=np.int64), np.arange(len(counts), dtype=np.int64)
+    members = members_of(
+        block, [places for places, _ in counts], owner, np.array([at for _, at in counts], np.int64), areas
+    )
     proven: np.ndarray = decide(problem_of(block, areas, members), block.k).low > 0
     return proven
 
@@ -93,7 +95,7 @@ def _free_within(
     inside = np.zeros(block.n, bool)
     inside[areas] = True
     chosen = [np.flatnonzero(~done & inside[some.area]) for some, done in zip(places, free)]
-    owner = np.repeat(np.arange(len(places)), [len(some) for some in chosen])
+    owner = np.repeat(np.arange(len(places), dtype=np.int64), [len(some) for some in chosen])
     number = np.concatenate([np.empty(0, np.int64), *chosen])
     if not len(number):
         return
@@ -129,7 +131,7 @@ def members_of(
         some = places[of]
         area, own = np.nonzero(some.inside(at)[areas])
         columns.append(area * block.u + some.classes(at)[own])
-    return _ones(np.concatenate(columns), np.array([len(column) for column in columns]), len(areas) * block.u)
+    return _ones(np.concatenate(columns), np.array([len(column) for column in columns], np.int64), len(areas) * block.u)
 
 
 def problem_of(block: Block, areas: np.ndarray, asked: sparse.csr_matrix) -> Problem:
@@ -146,7 +148,7 @@ def problem_of(block: Block, areas: np.ndarray, asked: sparse.csr_matrix) -> Pro
         np.concatenate(lows),
         np.concatenate(highs),
         np.zeros(len(people), np.int64),
-        np.full(len(people), MANY),
+        np.full(len(people), MANY, np.int64),
         asked,
         np.zeros(asked.shape[0], np.int64),
     )
@@ -207,10 +209,10 @@ def loosened(
     for level, family in enumerate(block.families):
         matrix, low, high, region, group = rows_of(block, family, areas)
         soft.append((matrix, low, high))
-        where.append(np.column_stack([np.full(len(region), level), region, group]))
+        where.append(np.column_stack([np.full(len(region), level, np.int64), region, group]))
         prices.append(price(level, region, group))
     sums, cost = np.concatenate(where), np.concatenate(prices).astype(float)
-    asked = members_of(block, [places], np.zeros(1, np.int64), np.array([number]), areas)
+    asked = members_of(block, [places], np.zeros(1, np.int64), np.array([number], np.int64), areas)
     base = int(places.people[number]) - int((asked @ people)[0])
     for least, most in ((-np.inf, -base), (block.k - base, np.inf)):
         if most >= 0:
@@ -234,8 +236,14 @@ def _missed(
     """The positions of the soft rows that the cheapest table misses; None where none is found."""
     sums = sparse.vstack([*(rows for rows, _, _ in hard), wish[0], *(rows for rows, _, _ in soft)], format="csr")
     m = len(cost)
-    more = np.concatenate([np.zeros(sums.shape[0] - m, np.int64), 2 * np.arange(m + 1)])  # none of the hard rows
-    by_row = np.tile([1, -1], m), np.stack([np.arange(m), m + np.arange(m)], axis=1).ravel(), more
+    more = np.concatenate(
+        [np.zeros(sums.shape[0] - m, np.int64), 2 * np.arange(m + 1, dtype=np.int64)]
+    )  # none of the hard rows
+    by_row = (
+        np.tile([1, -1], m),
+        np.stack([np.arange(m, dtype=np.int64), m + np.arange(m, dtype=np.int64)], axis=1).ravel(),
+        more,
+    )
     rows = sparse.hstack([sums, sparse.csr_matrix(by_row, shape=(sums.shape[0], 2 * m))], format="csr")
     low = np.concatenate([*(low for _, low, _ in hard), [wish[1]], *(low for _, low, _ in soft)]).astype(float)
     high = np.concatenate([*(high for _, _, high in hard), [wish[2]], *(high for _, _, high in soft)]).astype(float)

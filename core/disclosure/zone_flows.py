@@ -37,7 +37,7 @@ class Tables:
     ) -> None:
         self.zone, self.area, self.count, self.room, self._order = zone, area, count, room, order
         self._rng = np.random.default_rng(0)
-        self.starts = np.searchsorted(zone, np.arange(len(count) + 1))
+        self.starts = np.searchsorted(zone, np.arange(len(count) + 1, dtype=np.int64))
         self.table: np.ndarray | None = None
         self.spare = room  # people of each area whom the table at hand leaves, (n,)
         if table is not None and self._fits(table):
@@ -63,7 +63,7 @@ class Tables:
     def find(self) -> bool:
         """Look for a table where none is known yet; whether there is one."""
         if self.table is None:
-            table = self._flow(np.arange(len(self.zone)))
+            table = self._flow(np.arange(len(self.zone), dtype=np.int64))
             if table is not None:
                 self._hold(table)
         return self.table is not None
@@ -97,11 +97,11 @@ class Tables:
 
     def with_number(self, zone: int, pairs: np.ndarray, number: int) -> np.ndarray | None:
         """A table with so many records of a zone in some of its areas; pairs : their positions; None where none is."""
-        return self._asked(np.arange(len(self.zone)), zone, pairs, number)
+        return self._asked(np.arange(len(self.zone), dtype=np.int64), zone, pairs, number)
 
     def with_number_near(self, zone: int, pairs: np.ndarray, number: int, n_beside: int) -> np.ndarray | None:
         """The same, looked for among so many areas of the zone in these and beside them: None says nothing."""
-        every = np.arange(self.starts[zone], self.starts[zone + 1])
+        every = np.arange(self.starts[zone], self.starts[zone + 1], dtype=np.int64)
         sides = (pairs, np.setdiff1d(every, pairs))
         near = np.zeros(len(self.room), bool)
         for side in sides:
@@ -127,7 +127,7 @@ class Tables:
         areas, and so on: until there is room, or where a record of the zone left.
         """
         table, spare = self.held, self.spare
-        every = np.arange(self.starts[zone], self.starts[zone + 1])
+        every = np.arange(self.starts[zone], self.starts[zone + 1], dtype=np.int64)
         others = np.setdiff1d(every, pairs)
         to, left = (others, pairs) if fewer else (pairs, others)
         ends = spare > 0
@@ -176,8 +176,8 @@ class Tables:
         zone_at, area_at = self._rng.permutation(n_zones), self._rng.permutation(n_areas)
         source, sink = n_zones + n_areas, n_zones + n_areas + 1
         at = np.flatnonzero(count > 0)
-        start = np.concatenate([np.full(len(at), source), zone_at[from_zone], n_zones + area_at])
-        end = np.concatenate([zone_at[at], n_zones + area_at[to_area], np.full(n_areas, sink)])
+        start = np.concatenate([np.full(len(at), source, np.int64), zone_at[from_zone], n_zones + area_at])
+        end = np.concatenate([zone_at[at], n_zones + area_at[to_area], np.full(n_areas, sink, np.int64)])
         most = np.concatenate([count[at], np.minimum(count[from_zone], room[to_area]), room])
         there = most > 0
         graph = sparse.csr_matrix(

@@ -51,7 +51,7 @@ def released_classes(plan: Plan) -> tuple[ReleasedClasses, np.ndarray]:
 
 def records_of(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The table that a plan is made from: of each cell that is shown, which of what is shown, its area and records."""
-    position = np.append(np.cumsum(plan.released) - 1, SUPPRESSED)
+    position = np.append(np.cumsum(plan.released, dtype=np.int64) - 1, SUPPRESSED)
     cells = np.flatnonzero(plan.equivalence_class_of != SUPPRESSED)
     of = position[plan.equivalence_class_of[cells]]
     return of, area_of_cells(plan.profile)[cells], plan.profile.counts.data[cells].astype(np.int64)
@@ -116,7 +116,7 @@ def zones_of(released: ReleasedClasses, people: np.ndarray) -> Zones:
     single = size[zone] == 1
     room = np.minimum(np.floor(people), MOST_PEOPLE).astype(np.int64)
     np.subtract.at(room, area[single], released.records[used[zone[single]]])
-    renumbered = np.cumsum(size > 1) - 1
+    renumbered = np.cumsum(size > 1, dtype=np.int64) - 1
     several = used[size > 1]
     return Zones(
         several,
@@ -136,15 +136,15 @@ def _pairs_of(released: ReleasedClasses) -> Iterator[tuple[np.ndarray, np.ndarra
         levels.crosswalks[0].region_of[levels.crosswalks[0].region_of >= 0], minlength=levels.crosswalks[0].n_regions
     )
     order = np.argsort(released.class_of, kind="stable")
-    starts = np.searchsorted(released.class_of[order], np.arange(0, n_classes + step, step))
+    starts = np.searchsorted(released.class_of[order], np.arange(0, n_classes + step, step, dtype=np.int64))
     for first, start, stop in zip(range(0, n_classes, step), starts, starts[1:]):
         rows = order[start:stop]
-        lowest = np.full((n_areas, min(step, n_classes - first)), -1)
+        lowest = np.full((n_areas, min(step, n_classes - first)), -1, np.int64)
         by_itself = np.zeros(lowest.shape, bool)
         for level in range(len(levels) - 1, -1, -1) if released.in_zones else range(len(levels)):
             own = rows[released.level[rows] == level]
             crosswalk = levels.crosswalks[level]
-            grid = np.full((crosswalk.n_regions + 1, lowest.shape[1]), -1)  # the last for no region
+            grid = np.full((crosswalk.n_regions + 1, lowest.shape[1]), -1, np.int64)  # the last for no region
             grid[released.region[own], released.class_of[own] - first] = own
             here = grid[crosswalk.region_of]
             if released.in_zones:
@@ -171,7 +171,7 @@ def too_many_pairs(released: ReleasedClasses, most: int = MOST_LISTED) -> int:
     if n_areas_of.sum() <= most:
         return 0
     if released.in_zones:
-        n_pairs = int(n_areas_of[_n_around(released, np.arange(len(n_areas_of)), 1) == 0].sum())
+        n_pairs = int(n_areas_of[_n_around(released, np.arange(len(n_areas_of), dtype=np.int64), 1) == 0].sum())
     else:
         alone = np.flatnonzero((released.level == 0) & (n_areas_of == 1))
         n_pairs = int(n_areas_of.sum() - _n_around(released, alone, len(sizes)).sum())
@@ -206,7 +206,7 @@ def parts_of(
     asked : (s,) bool, of what is shown, whose parts are meant; table : (p,) records of each pair: then those parts
     alone that have 1 to k - 1, or beside which there are so many
     """
-    pairs = np.arange(len(zones.zone))
+    pairs = np.arange(len(zones.zone), dtype=np.int64)
     if asked is not None:
         pairs = pairs[asked[zones.released[zones.zone]]]
     of_zone, of_area = zones.zone[pairs], zones.area[pairs]
@@ -216,15 +216,15 @@ def parts_of(
         rest = zones.count[zone] - records
         return ((records >= 1) & (records < k)) | ((rest >= 1) & (rest < k))
 
-    some = np.arange(len(pairs)) if held is None else np.flatnonzero(may_follow(of_zone, held))
-    columns, rows = [some], [np.arange(len(some))]
-    zone, level, region = [of_zone[some]], [np.full(len(some), -1)], [of_area[some]]
+    some = np.arange(len(pairs), dtype=np.int64) if held is None else np.flatnonzero(may_follow(of_zone, held))
+    columns, rows = [some], [np.arange(len(some), dtype=np.int64)]
+    zone, level, region = [of_zone[some]], [np.full(len(some), -1, np.int64)], [of_area[some]]
     size_of_zone = np.bincount(of_zone, minlength=len(zones.count))
     size_around = size_of_zone[of_zone]
     n_larger, n_rests = 0, int(size_of_zone[size_of_zone > 2].sum())
     level_of_zone, n_parts = released.level[zones.released[of_zone]], len(some)
     place = np.empty(len(zones.room), np.int64)
-    place[np.lexsort(released.levels.region_of)] = np.arange(len(place))
+    place[np.lexsort(released.levels.region_of)] = np.arange(len(place), dtype=np.int64)
     in_order = np.argsort(of_zone * len(place) + place[of_area])  # in which the areas of each region follow each other
     for at in range(len(released.levels) - 2, -1, -1):
         inside = in_order[level_of_zone[in_order] > at]
@@ -236,11 +236,11 @@ def parts_of(
         n_rests += int((named & (size_of_zone[of_zone[first]] - size > 1)).sum())
         if held is not None and len(starts):
             named &= may_follow(of_zone[first], np.add.reduceat(held[inside], starts))
-        part = np.repeat(np.where(named, np.cumsum(named) - 1, -1), size)
+        part = np.repeat(np.where(named, np.cumsum(named, dtype=np.int64) - 1, -1), size)
         columns.append(inside[part >= 0])
         rows.append(n_parts + part[part >= 0])
         zone.append(of_zone[first[named]])
-        level.append(np.full(int(named.sum()), at))
+        level.append(np.full(int(named.sum()), at, np.int64))
         region.append(own[starts[named]])
         size_around[inside] = np.repeat(size, size)
         n_parts += int(named.sum())
@@ -296,7 +296,7 @@ def proven_small(
     if zones.contradicted or not len(of):
         return ProvenSmall(zones, of, none, none, none, none, asked_rest, zones.contradicted, 0, 0)
     if tables.table is None and len(zones.zone) > MOST_PAIRS:
-        undecided = np.arange(len(of))
+        undecided = np.arange(len(of), dtype=np.int64)
         return ProvenSmall(zones, of, none, none, undecided, undecided[asked_rest], asked_rest, False, 0, 0)
     if not tables.find():
         return ProvenSmall(zones, of, none, none, none, none, asked_rest, True, 0, 0)
@@ -315,8 +315,8 @@ def _tables_of(zones: Zones, released: ReleasedClasses, known: Known | None) -> 
     order = np.lexsort(released.levels.region_of)
     table = None
     if known is not None:
-        n_areas, position = len(zones.room), np.full(len(released.records), -1)
-        position[zones.released] = np.arange(len(zones.released))
+        n_areas, position = len(zones.room), np.full(len(released.records), -1, np.int64)
+        position[zones.released] = np.arange(len(zones.released), dtype=np.int64)
         of, area, records = known
         inside = position[of] >= 0
         keys, key = zones.zone * n_areas + zones.area, position[of[inside]] * n_areas + area[inside]
@@ -404,7 +404,7 @@ class _Questions:
         tables, zone = self._tables, int(self._of.zone[part])
         whole = int(tables.count[zone])
         pairs = self._of.pairs.indices[self._of.pairs.indptr[part] : self._of.pairs.indptr[part + 1]]
-        every = np.arange(tables.starts[zone], tables.starts[zone + 1])
+        every = np.arange(tables.starts[zone], tables.starts[zone + 1], dtype=np.int64)
         other_side = pairs[0] != every[0]  # asked of the other areas it is the same question as theirs
         asked = np.setdiff1d(every, pairs) if other_side else pairs
         possible = (0, self._open.k) if other_side == rest else (whole, whole - self._open.k)

@@ -43,7 +43,9 @@ def coarser_in_place(
         if name in table.coarsened:
             level = hierarchies[name].codes[node[position]]
             coarser = profile.categories[position]
-            codes[position] = np.arange(len(coarser))  # the missing one, which has no value in the engine, is last
+            codes[position] = np.arange(
+                len(coarser), dtype=np.int64
+            )  # the missing one, which has no value in the engine, is last
             sizes[key] = len(coarser) - sum(value is None for value in coarser)
             maps[key] = in_place.engine.upload(
                 f"vbas_{word}_{key}", _map(in_place, position, level, coarser, codes[position])
@@ -113,4 +115,4 @@ def _map(
 def _without_rows(column: Coarsened) -> Coarsened:
     """The same, with each original value once in place of one a cell."""
     categories = column.original.categories
-    return replace(column, original=Column(np.arange(len(categories)), categories))
+    return replace(column, original=Column(np.arange(len(categories), dtype=np.int64), categories))

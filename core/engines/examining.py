@@ -52,7 +52,7 @@ def columns_looked_at(in_place: InPlace) -> tuple[dict[str, str], dict[str, str]
 def categories_of(in_place: InPlace, position: int, code: np.ndarray) -> np.ndarray:
     """The category of each code of a quasi-identifier in the engine."""
     category = np.zeros(in_place.sizes[in_place.quasi[position]] + 1, np.int64)
-    category[in_place.codes[position]] = np.arange(len(in_place.codes[position]))
+    category[in_place.codes[position]] = np.arange(len(in_place.codes[position]), dtype=np.int64)
     return category[code]
 
 
@@ -75,7 +75,7 @@ def _column(values: list, codes: np.ndarray) -> Column:
     of_values = column_from_values([*values, None])
     there = np.zeros(len(of_values.categories), bool)
     there[of_values.codes[codes]] = True
-    place = np.cumsum(there) - 1
+    place = np.cumsum(there, dtype=np.int64) - 1
     return Column(smallest_integers(place[of_values.codes][codes], int(there.sum())), of_values.categories[there])
 
 

@@ -73,9 +73,9 @@ class InPlace:
 
     def values(self) -> RecordTable:
         """A table that has each value once, for what looks at values and not at rows: its columns differ in length."""
-        areas = Column(np.arange(len(self.areas)), self.areas)
+        areas = Column(np.arange(len(self.areas), dtype=np.int64), self.areas)
         named = zip(self.fields.quasi_identifiers, self.categories)
-        quasi = {name: Column(np.arange(len(categories)), categories) for name, categories in named}
+        quasi = {name: Column(np.arange(len(categories), dtype=np.int64), categories) for name, categories in named}
         return RecordTable(areas, quasi, {}, None, coarsened=self.coarsened)
 
     def profile(self, area_of: np.ndarray, n_areas: int) -> Profile:

@@ -326,7 +326,7 @@ class _Work:
         of_persons = withhold(e, signatures, self._asked(grouped, people, tables), people)
         flags = {f"w{i}": of_persons.of_table[i].astype(np.int8) for i in range(n_tables)}
         groups_uploaded = self.engine.upload(
-            "vbas_known_groups", {"id": np.arange(len(e)), "known_group": of_persons.group, **flags}
+            "vbas_known_groups", {"id": np.arange(len(e), dtype=np.int64), "known_group": of_persons.group, **flags}
         )
         with_groups = self.engine.keep(
             "vbas_grouped_persons", linked_steps.with_groups(grouped, groups_uploaded, n_tables)
@@ -356,7 +356,7 @@ class _Work:
     def _keyed(self, with_groups: Expression) -> Expression:
         """The persons with their new keys, drawn here from the system's own source, and kept nowhere."""
         n = self.plan.n_released
-        numbers = {"position": np.arange(n), "number": new_keys(np.ones(n, bool))}
+        numbers = {"position": np.arange(n, dtype=np.int64), "number": new_keys(np.ones(n, bool))}
         drawn = self.engine.upload("vbas_numbers", numbers)
         keyed = self.engine.keep("vbas_keyed", linked_steps.numbered(linked_steps.in_order(with_groups), drawn))
         if self._number(keyed) != n:
@@ -414,7 +414,7 @@ class _Work:
         number, e, group, c_a = (
             whole_numbers(batches, before + name) for name in ("number", "e", "known_group", "c_a")
         )
-        rows = np.arange(len(number))
+        rows = np.arange(len(number), dtype=np.int64)
         if once:
             (column,) = columns.values()
             _, rows = np.unique(number * max(len(column.categories), 1) + column.codes, return_index=True)

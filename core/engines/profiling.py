@@ -276,7 +276,7 @@ def _by_cell(matched: Matched, counted: Expression, n_values: int) -> list[np.nd
     order = np.argsort(in_place.class_keys)
     class_of = order[np.searchsorted(in_place.class_keys[order], key[inside])]
     n_classes = len(in_place.classes)
-    stored = np.repeat(np.arange(profile.counts.shape[0]), np.diff(profile.counts.indptr)) * n_classes
+    stored = np.repeat(np.arange(profile.counts.shape[0], dtype=np.int64), np.diff(profile.counts.indptr)) * n_classes
     cell = np.searchsorted(stored + profile.counts.indices, position[inside] * n_classes + class_of)
     # Two ways to write one area make one cell.
     columns = [cell, *(codes[inside] for codes in values)]
@@ -395,7 +395,7 @@ def _in_order(
         every = [*to_list(known), None] if (code == len(known)).any() else to_list(known)
         order = sorted(range(len(every)), key=lambda i: category_order(every[i]))
         rank = np.empty(len(every), np.int64)
-        rank[order] = np.arange(len(every))
+        rank[order] = np.arange(len(every), dtype=np.int64)
         sorted_values = objects([every[i] for i in order])
         codes.insert(0, rank[code])
         categories.insert(0, sorted_values)

@@ -185,7 +185,7 @@ def _parts(
     }
     parts |= {f"v_{code}": codes[there].astype(np.int32) for code, codes in zip(values, kept)}
     if examined is not None:
-        parts["l_look"] = np.where(examined, np.arange(len(examined)), NOT_LOOKED_AT)[of_class]
+        parts["l_look"] = np.where(examined, np.arange(len(examined), dtype=np.int64), NOT_LOOKED_AT)[of_class]
     return parts
 
 
@@ -346,7 +346,9 @@ def _equivalence_classes(matched: Matched, plan: Plan, examined: np.ndarray | No
     keys = _narrow(matched.in_place.class_keys)
     of_equivalence_classes = {"l_level": (plan.level + 1).astype(np.int16), "l_region": _narrow(_numbers(plan))}
     if examined is not None:
-        of_equivalence_classes["l_look"] = _narrow(np.where(examined, np.arange(len(examined)), NOT_LOOKED_AT))
+        of_equivalence_classes["l_look"] = _narrow(
+            np.where(examined, np.arange(len(examined), dtype=np.int64), NOT_LOOKED_AT)
+        )
     if plan.level_of is None:
         equivalence_class = np.flatnonzero(plan.released)
         released = {name: values[equivalence_class] for name, values in of_equivalence_classes.items()}

@@ -42,12 +42,15 @@ def weights_of_regions(areas: Areas, levels: Levels) -> dict[str, np.ndarray]:
     alone, 1 where the region's people live in one area, float64.
     """
     sizes = [crosswalk.n_regions for crosswalk in levels.crosswalks]
-    level, region = np.repeat(np.arange(len(sizes)), sizes), np.concatenate([np.arange(size) for size in sizes])
+    level, region = (
+        np.repeat(np.arange(len(sizes), dtype=np.int64), sizes),
+        np.concatenate([np.arange(size, dtype=np.int64) for size in sizes]),
+    )
     rows = ReleasedRows(areas, levels, level, region, {})
     weights = spread(rows)
     matrix: sparse.csr_matrix = weights.row_weights()
-    row = np.repeat(np.arange(len(level)), np.diff(matrix.indptr))
-    number = rows.numbers(np.arange(len(rows)))
+    row = np.repeat(np.arange(len(level), dtype=np.int64), np.diff(matrix.indptr))
+    number = rows.numbers(np.arange(len(rows), dtype=np.int64))
     return {
         "w_level": level[row] + 1,
         "w_region": number[row],

@@ -58,14 +58,14 @@ def _counted(matched: Matched) -> Records:
     if names:
         cell, *values, records = counted_by_values(matched, *(code_of_values(matched, name) for name in names))
     else:
-        cell, values, records = np.arange(profile.counts.nnz), [], profile.counts.data.astype(np.int64)
+        cell, values, records = np.arange(profile.counts.nnz, dtype=np.int64), [], profile.counts.data.astype(np.int64)
     classes = profile.classes[profile.counts.indices[cell]]
     quasi = {
         name: Column(codes, categories)
         for name, codes, categories in zip(profile.quasi_identifiers, classes.T, profile.categories)
     }
     kept = {name: Column(codes, _categories(in_place, f"k{at}")) for at, (name, codes) in enumerate(zip(names, values))}
-    area = Column(area_of_cells(profile)[cell], np.arange(profile.counts.shape[0]).astype(object))
+    area = Column(area_of_cells(profile)[cell], np.arange(profile.counts.shape[0], dtype=np.int64).astype(object))
     table = RecordTable(
         area, quasi, kept, records, sensitive=tuple(in_place.fields.sensitive), coarsened=in_place.coarsened
     )

@@ -34,7 +34,7 @@ def generalise_profile(
     chosen = checked_node(hierarchies, profile.quasi_identifiers, node)
     n_classes = len(profile.classes)
     if all(hierarchy is None for _, hierarchy in chosen):
-        return profile, np.arange(n_classes)
+        return profile, np.arange(n_classes, dtype=np.int64)
     codes = [
         profile.classes[:, position] if hierarchy is None else hierarchy.codes[level][profile.classes[:, position]]
         for position, (level, hierarchy) in enumerate(chosen)
@@ -105,7 +105,9 @@ def _coarsened(table: RecordTable, name: str, coarser: Column, level: int, hiera
 def _collapsed(counts: sparse.csr_matrix, class_of: np.ndarray, n_classes: int) -> sparse.csr_matrix:
     """The counts by area and new class, the classes of each row in ascending order."""
     ones = np.ones(len(class_of), np.int64)
-    joins = sparse.csr_matrix((ones, (np.arange(len(class_of)), class_of)), shape=(len(class_of), n_classes))
+    joins = sparse.csr_matrix(
+        (ones, (np.arange(len(class_of), dtype=np.int64), class_of)), shape=(len(class_of), n_classes)
+    )
     product = counts @ joins
     # There and back sorts each row in linear time, which `sort_indices` does not.
     return product.tocsc().tocsr()

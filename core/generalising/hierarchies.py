@@ -69,7 +69,7 @@ def make_hierarchy(attribute: str, values: np.ndarray, levels: Sequence[Sequence
     values : (n,) object, the categories of a column, each once; levels : of level 1, 2, … the coarser value of each, as
     text, None for missing. Raises InputError where values that are equal at a level differ at a higher one.
     """
-    codes: list[np.ndarray] = [np.arange(len(values))]
+    codes: list[np.ndarray] = [np.arange(len(values), dtype=np.int64)]
     categories = [values]
     for number, level in enumerate(levels, 1):
         distinct = sorted(set(level), key=category_order)

@@ -304,7 +304,7 @@ class Anonymized:
         return MapData(areas, [places.to_planar(shapes) for shapes in self._drawn])
 
     def _frame(self, table: DataTable) -> Any:
-        rows = np.repeat(np.arange(len(table.copies)), table.copies)
+        rows = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
         columns = zip(table.names, table.columns)
         return self._places.frame.like({name: Column(of.codes[rows], of.categories) for name, of in columns})
 

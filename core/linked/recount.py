@@ -38,7 +38,7 @@ def check_linked_rows(
             raise strange()
         return None
     position = np.full(int(person.max()) + 1, -1, np.int64)
-    position[person] = np.arange(n)
+    position[person] = np.arange(n, dtype=np.int64)
     if len(np.unique(person)) < n:
         raise strange()
     columns = list(fields.values())[:n_quasi_identifiers]
@@ -113,7 +113,7 @@ def _check_values(rows: LinkedRows, of: np.ndarray, group: np.ndarray, requireme
     """Count the sensitive values of each group's people once more; raises PrivacyError."""
     of_group = group[of]
     here, number = np.unique(of_group, return_inverse=True)
-    cells = np.arange(len(here))
+    cells = np.arange(len(here), dtype=np.int64)
     for name in rows.sensitive:
         shares = shares_of(name, number.reshape(-1), rows.fields[name].codes, None, {PERSONS: of})
         asked = Requirement(requirement.k, (), (shares,), requirement.l_diversity, requirement.max_share)

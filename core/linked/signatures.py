@@ -51,7 +51,7 @@ def multisets(person: np.ndarray, item: np.ndarray, n_items: int, rows: np.ndarr
         number = number.reshape(-1).astype(np.int64)
         like = first[number]
         same = np.array_equal(rows, rows[like])
-        at = start[like][whose] + np.arange(len(keys)) - start[whose]
+        at = start[like][whose] + np.arange(len(keys), dtype=np.int64) - start[whose]
         if same and np.array_equal(what, what[at]):
             return number
 

@@ -235,7 +235,7 @@ def new_keys(released: np.ndarray) -> np.ndarray:
     rows = np.flatnonzero(released)
     drawn = np.frombuffer(secrets.token_bytes(16 * len(rows)), np.uint64).reshape(len(rows), 2)
     keys = np.zeros(len(released), np.int64)
-    keys[rows[np.lexsort(drawn.T)]] = np.arange(1, len(rows) + 1)
+    keys[rows[np.lexsort(drawn.T)]] = np.arange(1, len(rows) + 1, dtype=np.int64)
     return keys
 
 
@@ -273,7 +273,7 @@ class _Asked:
 
     def __init__(self, records: Records, tables: Sequence[LinkedTable], requirement: Requirement) -> None:
         self.k = requirement.k
-        alone = replace(records, cell_of=np.arange(len(records.table)))
+        alone = replace(records, cell_of=np.arange(len(records.table), dtype=np.int64))
         self._of_persons = requirement_of(alone, requirement.k, requirement.l_diversity, requirement.max_share)
         self._of_values = replace(requirement, members=(), shares=(), series=None)
         asks = requirement.l_diversity > 1 or requirement.max_share < 100
@@ -330,7 +330,7 @@ def _with_fields(
         more[of.flag] = Column(there.astype(np.int8) * (2 if in_part else 1), words)
     if key is not None:
         n = int(released.sum())
-        numbers = objects(np.arange(1, max(n, 1) + 1).tolist())
+        numbers = objects(np.arange(1, max(n, 1) + 1, dtype=np.int64).tolist())
         more[PERSON] = Column(smallest_integers(np.maximum(key - 1, 0), max(n, 1)), numbers)
     return replace(table, kept={**table.kept, **more})
 

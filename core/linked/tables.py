@@ -69,7 +69,7 @@ def persons_by_key(keys: Column) -> dict[str, int]:
     if times[nobody].any():
         raise keys_missing(int(times[nobody].sum()))
     at = np.zeros(len(texts), np.int64)
-    at[keys.codes] = np.arange(len(keys))
+    at[keys.codes] = np.arange(len(keys), dtype=np.int64)
     there = {text: int(position) for text, position, n in zip(texts, at, times) if text is not None and n}
     if (times > 1).any() or len(there) < int((times > 0).sum()):
         several = [text for text, n in zip(texts, times) if n > 1]

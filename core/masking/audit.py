@@ -353,7 +353,7 @@ def quintiles(values: np.ndarray) -> np.ndarray:
     known = np.isfinite(values)
     fifth = np.full(len(values), np.nan)
     if known.any():
-        ends = np.quantile(values[known], np.arange(1, 5) / 5)
+        ends = np.quantile(values[known], np.arange(1, 5, dtype=np.int64) / 5)
         fifth[known] = 1.0 + np.searchsorted(ends, values[known], side="left")
     return fifth
 

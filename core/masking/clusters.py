@@ -23,7 +23,9 @@ from .populations import Households
 Detect = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 CENTRES = 300  # circles are drawn around so many households at most
-SHARES = np.arange(1, 51) / 100.0  # of the population, that a circle may hold; half at most, as is usual
+SHARES = (
+    np.arange(1, 51, dtype=np.int64) / 100.0
+)  # of the population, that a circle may hold; half at most, as is usual
 NULL_DRAWS = 99  # of cases without a cluster, drawn from the same masked places
 LEVEL = 0.05
 _AT_ONCE = 4_000_000

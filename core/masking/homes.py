@@ -75,7 +75,7 @@ def homes_of(
     label[rows] = _joined(points[rows][first], area_of[rows], first, spot_of, household, rows)[spot_of]
     _, earliest, home = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(earliest), np.int64)
-    rank[np.argsort(earliest)] = np.arange(len(earliest))
+    rank[np.argsort(earliest)] = np.arange(len(earliest), dtype=np.int64)
     home_of, member = rank[home.reshape(-1)], np.sort(earliest)
     centre = points[member].copy()
     common = np.argsort(-np.bincount(spot_of, minlength=len(first)), kind="stable")[::-1]  # the most common is last
@@ -94,7 +94,7 @@ def _spots(placed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     new = np.ones(len(placed), bool)
     new[1:] = (np.diff(placed[order], axis=0) != 0).any(axis=1)
     spot_of = np.empty(len(placed), np.int64)
-    spot_of[order] = np.cumsum(new) - 1
+    spot_of[order] = np.cumsum(new, dtype=np.int64) - 1
     return order[new], spot_of
 
 

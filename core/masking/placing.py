@@ -89,7 +89,7 @@ def first_inside(
     good = (moved > inner[:, None]) & (moved < outer[:, None])
     good &= inside(places.reshape(-1, 2)).reshape(good.shape)
     first = good.argmax(axis=1)
-    rows = np.arange(len(points))
+    rows = np.arange(len(points), dtype=np.int64)
     return np.where(good[rows, first, None], places[rows, first], np.nan)
 
 
@@ -122,7 +122,7 @@ def mask_stragglers(
     places = np.full((len(points), 2), np.nan)
     meets = np.zeros(len(points), bool)
     for area, members in by_area(area_of):
-        rows = np.arange(members.start, members.stop)
+        rows = np.arange(members.start, members.stop, dtype=np.int64)
         shape = shapes[area]
         meets[rows], farthest = reach(points[rows], inner[rows], outer[rows], shape)
         limits = np.minimum(outer[rows], farthest)[meets[rows]]

@@ -188,14 +188,14 @@ class Households:
         larger than this distance, so one search serves every displacement.
         """
         reached = np.full((len(points), len(numbers)), np.inf)
-        left = np.arange(len(points))
+        left = np.arange(len(points), dtype=np.int64)
         most = max(int(np.ceil(numbers.max())), 1)
         while len(left):
             most = min(most, len(self))
             size = max(NEIGHBOURS_AT_ONCE // most, 1)
             for start in range(0, len(left), size):
                 rows = left[start : start + size]
-                distance, household = self._tree.query(points[rows], k=np.arange(1, most + 1))
+                distance, household = self._tree.query(points[rows], k=np.arange(1, most + 1, dtype=np.int64))
                 total = self.weights[household].cumsum(axis=1)
                 for j, number in enumerate(numbers.tolist()):
                     enough = total >= number
@@ -226,7 +226,9 @@ class Households:
         """The same, one by one: positions of the point and of the location, (p,) int64 each, point after point."""
         lists = self._tree.query_ball_point(points, distances)
         n_found = np.fromiter(map(len, lists), np.int64, len(lists))
-        return np.repeat(np.arange(len(lists)), n_found), np.fromiter(chain.from_iterable(lists), np.int64)
+        return np.repeat(np.arange(len(lists), dtype=np.int64), n_found), np.fromiter(
+            chain.from_iterable(lists), np.int64
+        )
 
     def _weighted_sums(self, points: np.ndarray, distances: np.ndarray, lengths: np.ndarray) -> np.ndarray:
         """Sums of the weights within each distance, (n,), a manageable number of neighbours at a time."""

@@ -52,7 +52,7 @@ def utility(
     moved = np.hypot(*(masked - points).T)
     near = [nearest_neighbour(pattern) for pattern in (points, masked)]
     random = 0.5 / np.sqrt(len(points) / square_metres)
-    some: np.ndarray = np.arange(len(points))
+    some: np.ndarray = np.arange(len(points), dtype=np.int64)
     if len(some) > MOST_PAIRED:
         some = rng.choice(len(points), MOST_PAIRED, replace=False)
     distances = ripley_distances(points[some], square_metres)

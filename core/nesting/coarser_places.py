@@ -51,13 +51,13 @@ class Places:
     def n_coarser(self) -> np.ndarray:
         """Of each level, how many times a quasi-identifier has become coarser, (L,)."""
         changes = [0, *(before != after for before, after in zip(self.nodes, self.nodes[1:]))]
-        return np.cumsum(changes)
+        return np.cumsum(changes, dtype=np.int64)
 
     def codes(self, level: int, position: int) -> np.ndarray:
         """The value shown at a level for each value of a quasi-identifier, (n_values,) positions in `categories`."""
         hierarchy = self._hierarchy(level, position)
         if hierarchy is None:
-            return np.arange(len(self.profile.categories[position]))
+            return np.arange(len(self.profile.categories[position]), dtype=np.int64)
         return hierarchy.codes[self.nodes[level][position]]
 
     def categories(self, level: int, position: int) -> np.ndarray:
@@ -74,7 +74,9 @@ class Places:
         every = {typed(value): value for level in levels for value in to_list(self.categories(level, position))}
         values = sorted(every.values(), key=category_order)
         place = {typed(value): at for at, value in enumerate(values)}
-        at_level = [np.array([place[typed(value)] for value in self.categories(level, position)]) for level in levels]
+        at_level = [
+            np.array([place[typed(value)] for value in self.categories(level, position)], np.int64) for level in levels
+        ]
         return objects(values), np.array([at[self.codes(level, position)] for level, at in enumerate(at_level)])
 
     def _hierarchy(self, level: int, position: int) -> Hierarchy | None:
@@ -121,6 +123,6 @@ def _by_coarsest_class(profile: Profile, class_of: np.ndarray) -> Profile:
     """Each cell as an area of its own, which holds its records by the coarsest class."""
     m, n_classes = profile.counts.nnz, int(class_of.max(initial=-1)) + 1
     counts = sparse.csr_matrix(
-        (profile.counts.data, class_of[profile.counts.indices], np.arange(m + 1)), shape=(m, n_classes)
+        (profile.counts.data, class_of[profile.counts.indices], np.arange(m + 1, dtype=np.int64)), shape=(m, n_classes)
     )
     return Profile(counts, np.zeros((n_classes, 0), np.int64), (), ())

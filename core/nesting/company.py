@@ -65,7 +65,7 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
 def _changed(before: Plan, after: Plan, disclosing: np.ndarray) -> np.ndarray:
     """Which of what a plan shows was not shown so before, or told something; disclosing : (L,) bool, before."""
     at = np.flatnonzero(after.released)
-    same = np.full(len(at), SUPPRESSED)
+    same = np.full(len(at), SUPPRESSED, np.int64)
     for level in range(len(after.levels)):
         here = np.flatnonzero(after.level[at] == level)
         same[here] = before.equivalence_classes_of_places(level, after.region[at[here]], after.class_of[at[here]])
@@ -125,7 +125,7 @@ def _beneath(plan: Plan, own: int, requirement: Requirement | None) -> tuple[int
 def _around_each(plan: Plan, equivalence_classes: np.ndarray) -> np.ndarray:
     """The equivalence class that each would join if it were given up; -1 for none, so that it goes to the coarsest."""
     level, region = plan.level[equivalence_classes], plan.region[equivalence_classes].copy()
-    joins = np.full(len(level), -1)
+    joins = np.full(len(level), -1, np.int64)
     for above in range(1, len(plan.levels)):
         below = level < above
         region[below] = plan.levels.parents(above - 1)[region[below]]
@@ -168,7 +168,7 @@ def _holds(plan: Plan, equivalence_classes: Sequence[int], requirement: Requirem
     """Whether what is asked beside k records holds of what some equivalence classes join once they are given up."""
     if requirement is None or not requirement.asks_for_more:
         return True
-    moved = _given_up(plan, np.isin(np.arange(len(plan.records)), equivalence_classes))
+    moved = _given_up(plan, np.isin(np.arange(len(plan.records), dtype=np.int64), equivalence_classes))
     now = np.unique(moved.equivalence_class_of[np.isin(plan.equivalence_class_of, equivalence_classes)])
     cells = np.flatnonzero(np.isin(moved.equivalence_class_of, now))
     of = np.searchsorted(now, moved.equivalence_class_of[cells])

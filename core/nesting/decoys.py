@@ -123,8 +123,8 @@ class _Work:
         self.waived = [self._drawn(storey, level, "waived") for level, storey in enumerate(self.storeys)]
         self.alone = [np.ones(len(storey), bool) for storey in self.storeys]
         self.released = [np.zeros(len(storey), bool) for storey in self.storeys]
-        self.closed_for = [np.full(len(storey), -1) for storey in self.storeys]
-        self.first = np.cumsum([0, *(len(storey) for storey in self.storeys)])
+        self.closed_for = [np.full(len(storey), -1, np.int64) for storey in self.storeys]
+        self.first = np.cumsum([0, *(len(storey) for storey in self.storeys)], dtype=np.int64)
         self.batch = np.ones(self.first[-1], np.int64)
         people = conditions.people
         self.people, self.areas = size_by_level(tree, people), size_by_level(tree, (people > 0).astype(float))
@@ -214,7 +214,7 @@ class _Work:
             used, equivalence_class = np.unique(zone[cells], return_inverse=True)
             held = np.ones(sum(len(storey) for storey in storeys), bool)
             held[used] = self.holds(cells, equivalence_class.reshape(-1), len(used))
-            ends = np.cumsum([len(storey) for storey in storeys])
+            ends = np.cumsum([len(storey) for storey in storeys], dtype=np.int64)
             fails = [before | ~of_level for before, of_level in zip(fails, np.split(held, ends[:-1]))]
         return fails
 
@@ -271,7 +271,7 @@ class _Work:
 
 def _outermost(storeys: list[Storey]) -> list[np.ndarray]:
     """Of each level, the row of the coarsest level in which each row lies."""
-    around = [np.arange(len(storeys[-1]))]
+    around = [np.arange(len(storeys[-1]), dtype=np.int64)]
     for storey in reversed(storeys[1:]):
         around.insert(0, np.repeat(around[0], storey.number))
     return around
@@ -279,14 +279,14 @@ def _outermost(storeys: list[Storey]) -> list[np.ndarray]:
 
 def _lowest_around(storeys: list[Storey], fails: list[np.ndarray], number: list[np.ndarray]) -> list[np.ndarray]:
     """The number of the lowest failing place around each row, -1 for none."""
-    around = [np.full(len(storeys[-1]), -1)]
+    around = [np.full(len(storeys[-1]), -1, np.int64)]
     for storey, failing, of_rows in zip(reversed(storeys[1:]), reversed(fails[1:]), reversed(number[1:])):
         around.insert(0, np.repeat(np.where(failing, of_rows, around[0]), storey.number))
     return around
 
 
 def _positions(inside: list[np.ndarray], rows: list[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
-    return [(np.full(int(here.sum()), level), at[here]) for level, (here, at) in enumerate(zip(inside, rows))]
+    return [(np.full(int(here.sum()), level, np.int64), at[here]) for level, (here, at) in enumerate(zip(inside, rows))]
 
 
 def _first_of_each(group: np.ndarray, size: np.ndarray, number: np.ndarray) -> np.ndarray:
@@ -294,7 +294,7 @@ def _first_of_each(group: np.ndarray, size: np.ndarray, number: np.ndarray) -> n
     order = np.lexsort((size, group))
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    rank[order] = np.arange(len(order), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(order)))
     return rank < number
 
 

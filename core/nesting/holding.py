@@ -66,7 +66,7 @@ def held_percent(tables: Sequence[Counted], crosswalk: Crosswalk, least: int) ->
     for table in tables:
         counts = (crosswalk.membership() @ table.profile.counts).tocsr()
         n_periods = int(table.period_of.max(initial=0)) + 1
-        region = np.repeat(np.arange(crosswalk.n_regions), np.diff(counts.indptr))
+        region = np.repeat(np.arange(crosswalk.n_regions, dtype=np.int64), np.diff(counts.indptr))
         key = region * n_periods + table.period_of[counts.indices]
         n_keys = crosswalk.n_regions * n_periods
         there = np.bincount(key, counts.data, n_keys)
@@ -127,7 +127,7 @@ def _joined(areas: Areas, crosswalk: Crosswalk, short: np.ndarray) -> Crosswalk:
     """Regions that do not hold, each with the nearest; those that another has taken meanwhile wait."""
     regions = regions_as_areas(areas, crosswalk)
     nearest, way = _nearest(regions, short)
-    to = np.arange(crosswalk.n_regions)
+    to = np.arange(crosswalk.n_regions, dtype=np.int64)
     taken = np.zeros(crosswalk.n_regions, bool)
     for at in np.lexsort((short, way)).tolist():
         region, other = int(short[at]), int(nearest[at])

@@ -172,7 +172,7 @@ def regions_as_areas(areas: Areas, crosswalk: Crosswalk) -> Areas:
 
     At least two regions are needed.
     """
-    if np.array_equal(crosswalk.region_of, np.arange(len(areas))):
+    if np.array_equal(crosswalk.region_of, np.arange(len(areas), dtype=np.int64)):
         return areas
     inside = crosswalk.region_of >= 0
     region_of = crosswalk.region_of[inside]
@@ -191,7 +191,7 @@ def _neighbours(adjacency: Adjacency, crosswalk: Crosswalk) -> Adjacency:
     borders = adjacency.borders[adjacency.owners < adjacency.others]
     pair = np.sort(crosswalk.region_of[np.column_stack([first, second])], axis=1)
     apart = (pair[:, 0] >= 0) & (pair[:, 0] != pair[:, 1])
-    key, position = np.unique(pair[apart] @ np.array([crosswalk.n_regions, 1]), return_inverse=True)
+    key, position = np.unique(pair[apart] @ np.array([crosswalk.n_regions, 1], np.int64), return_inverse=True)
     first, second = np.divmod(key, crosswalk.n_regions)
     return adjacency_of_pairs(
         first, second, np.bincount(position.reshape(-1), borders[apart], len(key)), crosswalk.n_regions

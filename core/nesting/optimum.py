@@ -122,7 +122,7 @@ def best_levels(
     """
     patterns = patterns_for(k) if patterns is None else patterns
     patterns.make_room()
-    left, turn = _in_order(cells, tree), np.arange(len(cells.records)) if turn is None else turn
+    left, turn = _in_order(cells, tree), np.arange(len(cells.records), dtype=np.int64) if turn is None else turn
     nodes = left.at(np.empty(0, np.int64))
     table = _Table(np.empty((k + 1, 0)), np.empty(0, np.int64), np.empty(0))
     stages = []
@@ -133,7 +133,7 @@ def best_levels(
         if level + 1 < len(tree):
             within = tree.within[level]
             left = replace(left, place=within[left.place])
-            nodes = _Items(rows.class_of, within[rows.place], rows.records, np.arange(len(rows.place)))
+            nodes = _Items(rows.class_of, within[rows.place], rows.records, np.arange(len(rows.place), dtype=np.int64))
     return _walk_back(stages, len(cells.records), patterns)
 
 
@@ -141,7 +141,7 @@ def _in_order(cells: ProfileCells, tree: Tree) -> _Items:
     """The cells by class and place."""
     place = tree.place[cells.area]
     key = cells.class_of * len(tree.loss[0]) + place
-    items = _Items(cells.class_of, place, cells.records, np.arange(len(key)))
+    items = _Items(cells.class_of, place, cells.records, np.arange(len(key), dtype=np.int64))
     return items if (key[1:] >= key[:-1]).all() else items.at(np.argsort(key, kind="stable"))
 
 
@@ -165,7 +165,7 @@ def _gathered(cells: _Items, nodes: _Items, n_places: int, turn: np.ndarray, k: 
     length = np.zeros(len(keys), np.int64)
     length[row_of_run] = (stops - starts)[chosen]
     placed = np.repeat(chosen, stops - starts)
-    number, row = cells.number[placed], np.repeat(np.arange(len(keys)), length)
+    number, row = cells.number[placed], np.repeat(np.arange(len(keys), dtype=np.int64), length)
     number = number[np.argsort(row * (int(turn.max(initial=0)) + 1) + turn[number])]
     n_nodes = np.bincount(row_of_node, minlength=len(keys))
     class_of, place = np.divmod(keys, n_places)
@@ -181,7 +181,10 @@ def _work_out(
     records : of all cells; loss : (rows,), of a record released in each row; below : the table of the level below
     """
     k, of_cells, n_rows = patterns.k, records[rows.cells], len(loss)
-    row_of_cell, row_of_node = np.repeat(np.arange(n_rows), rows.length), np.repeat(np.arange(n_rows), rows.n_nodes)
+    row_of_cell, row_of_node = (
+        np.repeat(np.arange(n_rows, dtype=np.int64), rows.length),
+        np.repeat(np.arange(n_rows, dtype=np.int64), rows.n_nodes),
+    )
     # Cells alone lose the same whatever becomes of them, as long as it can be.
     pattern = patterns.numbers(np.minimum(of_cells, k), rows.first, rows.length)
     lost = np.bincount(row_of_cell, of_cells * loss[row_of_cell], n_rows)
@@ -197,7 +200,7 @@ def _work_out(
     start[:, 0, begins] = start[0, : len(start)][:, begins]
     cost[:, mixed], origin[:, mixed], steps = solved(start, first + begins, rows.n_nodes[mixed] - begins, charge)
     stage = _Stage(rows, pattern, origin, mixed, begins, steps, np.empty(0, np.int64))
-    many, _ = _traced(stage, np.arange(len(mixed)), np.zeros_like(mixed), np.full_like(mixed, k))
+    many, _ = _traced(stage, np.arange(len(mixed), dtype=np.int64), np.zeros_like(mixed), np.full_like(mixed, k))
     placed = np.where(many < k, many, below.most)
     most = np.bincount(row_of_cell, of_cells, n_rows) + np.bincount(row_of_node, placed, n_rows)
     return _Table(cost, most.astype(np.int64), loss), replace(stage, many=many)
@@ -206,7 +209,7 @@ def _work_out(
 def _charges(below: _Table, loss: np.ndarray) -> np.ndarray:
     """What it costs to place 0, 1, …, k records of each node here, (k + 1, nodes); loss : (nodes,), of a record."""
     rise, charge = loss - below.loss, below.cost
-    charge[:-1] += np.arange(len(charge) - 1)[:, None] * rise
+    charge[:-1] += np.arange(len(charge) - 1, dtype=np.int64)[:, None] * rise
     charge[-1] += below.most * rise
     return charge
 
@@ -227,12 +230,14 @@ def _traced(stage: _Stage, some: np.ndarray, released: np.ndarray, passed: np.nd
 def _walk_back(stages: list[_Stage], n_cells: int, patterns: Patterns) -> np.ndarray:
     """The level at which each cell is shown."""
     k = patterns.k
-    level_of = np.full(n_cells, NOT_SHOWN)
+    level_of = np.full(n_cells, NOT_SHOWN, np.int64)
     passed = np.zeros(stages[-1].origin.shape[1], np.int64)
-    released_at: np.ndarray = np.full(len(passed), NOT_SHOWN)  # where what is passed to the parent is released
+    released_at: np.ndarray = np.full(
+        len(passed), NOT_SHOWN, np.int64
+    )  # where what is passed to the parent is released
     for level in range(len(stages) - 1, -1, -1):
         stage, rows = stages[level], stages[level].rows
-        state = stage.origin[passed, np.arange(len(passed))]
+        state = stage.origin[passed, np.arange(len(passed), dtype=np.int64)]
         if not patterns.parts:  # all that arrived is released here, or nothing
             released_at = np.where(state != passed, level, released_at)
         released, up = np.divmod(state, k + 1)

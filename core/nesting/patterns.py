@@ -29,7 +29,7 @@ class Patterns:
 
     def __init__(self, k: int, parts: int) -> None:
         self.k, self.parts = k, parts
-        passed, digit = np.arange(k + 1), np.arange(k + 1)[:, None]
+        passed, digit = np.arange(k + 1, dtype=np.int64), np.arange(k + 1, dtype=np.int64)[:, None]
         # By the records of a cell and what is passed on with it: what was passed on without it, k + 1 where none was.
         self._came_from = np.where((passed >= digit) & (passed < k), passed - digit, k + 1)
         self._reaches_k = passed >= k - digit  # by the records of a cell and what is passed on without it
@@ -106,11 +106,11 @@ class Patterns:
         if not len(number):
             return number
         stops = np.cumsum(length)
-        turn = np.arange(stops[-1]) - np.repeat(stops - length, length)
+        turn = np.arange(stops[-1], dtype=np.int64) - np.repeat(stops - length, length)
         digit = digits[np.repeat(first, length) + turn]
-        last = self._size - 1 + np.arange(stops[-1])
+        last = self._size - 1 + np.arange(stops[-1], dtype=np.int64)
         last[stops - length] = number
-        every = np.arange(self.k + 1)
+        every = np.arange(self.k + 1, dtype=np.int64)
         settled = np.repeat(self._settled[None], len(every), axis=0)
         reach, before, here = self._with_one_more(settled, every)
         ends, origin = self._ends(reach[:1])
@@ -127,7 +127,11 @@ class Patterns:
     def _with_one_more(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """`reach`, `before` and `here` of patterns with one more cell; reach : without it."""
         passed, origin = self._passed_on(reach, digit)
-        reach, rows, states = passed, len(digit), np.arange(self.before.shape[1]).reshape(self.reach.shape[1:])
+        reach, rows, states = (
+            passed,
+            len(digit),
+            np.arange(self.before.shape[1], dtype=np.int64).reshape(self.reach.shape[1:]),
+        )
         before = states[:, :1] + origin
         here = np.zeros_like(passed)
         if self.parts:  # to release is the same as to pass to the parent, the other way round
@@ -166,7 +170,7 @@ class Patterns:
                 larger[:start] = known[:start]
                 setattr(self, name, larger)
             getattr(self, name)[start : self._size] = new
-        self._next[last, digit] = np.arange(start, self._size)
+        self._next[last, digit] = np.arange(start, self._size, dtype=np.int64)
 
     def _passed_on(self, reach: np.ndarray, digit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The states once the last cell is passed to the parent, and how many were passed to the parent without it,
@@ -185,7 +189,7 @@ class Patterns:
 
     def _ends(self, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`ends` and `origin` of the states that there are."""
-        ends, state = reach[:, 0].copy(), np.arange(self.k + 1)
+        ends, state = reach[:, 0].copy(), np.arange(self.k + 1, dtype=np.int64)
         origin = np.broadcast_to(state, ends.shape).astype(np.int16)
         if self.parts:
             released = reach[:, self.parts] & ~ends

@@ -169,7 +169,7 @@ def _levels(
     for first, last in class_stretches(by_class.indptr, at_once):
         start, stop = by_class.indptr[first], by_class.indptr[last]
         area = in_order[by_class.indices[start:stop]]
-        class_of = np.repeat(np.arange(last - first), np.diff(by_class.indptr[first : last + 1]))
+        class_of = np.repeat(np.arange(last - first, dtype=np.int64), np.diff(by_class.indptr[first : last + 1]))
         there = tree.place[area] >= 0
         cells = by_class.data[start:stop][there]
         if len(cells):

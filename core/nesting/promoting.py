@@ -67,7 +67,7 @@ def _smallest_within(
     order = np.lexsort((equivalence_classes, np.bincount(equivalence_class, records[cells]), within))
     starts = np.flatnonzero(np.diff(within[order], prepend=-1))
     rank = np.empty(len(equivalence_classes), np.int64)
-    rank[order] = np.arange(len(equivalence_classes)) - np.repeat(
+    rank[order] = np.arange(len(equivalence_classes), dtype=np.int64) - np.repeat(
         starts, np.diff(starts, append=len(equivalence_classes))
     )
     return cells[rank[equivalence_class] < batch]

@@ -72,7 +72,7 @@ def _classes_at(
     shown = dict(release.fields)
     # Where levels differ in what they show, a column has the values of all.
     for name, categories in zip(profile.quasi_identifiers, profile.categories) if levels.coarser else ():
-        as_it_is = Hierarchy(name, (np.arange(len(categories)),), (categories,))
+        as_it_is = Hierarchy(name, (np.arange(len(categories), dtype=np.int64),), (categories,))
         hierarchy = hierarchies[name] if name in levels.coarser else as_it_is
         heights = [here.get(name, 0) for here in levels.heights[: target + 1]]
         shown[name] = _brought_to(hierarchy, shown[name], release.level, heights)
@@ -125,6 +125,6 @@ def classes_of(release: Release, profile: Profile) -> np.ndarray:
     sizes = [len(categories) for categories in profile.categories]
     codes = [release.fields[name].codes for name in profile.quasi_identifiers]
     both, _ = combine_codes([np.concatenate([a, b]) for a, b in zip(profile.classes.T, codes)], sizes)
-    class_of = np.full(int(both.max(initial=0)) + 1, -1)
-    class_of[both[: len(profile.classes)]] = np.arange(len(profile.classes))
+    class_of = np.full(int(both.max(initial=0)) + 1, -1, np.int64)
+    class_of[both[: len(profile.classes)]] = np.arange(len(profile.classes), dtype=np.int64)
     return class_of[both[len(profile.classes) :]]

@@ -51,7 +51,7 @@ def levels_of_series(
     for first, last in class_stretches(by_class.indptr, max(at_once // series.n_periods, 1)):
         start, stop = by_class.indptr[first], by_class.indptr[last]
         area = in_order[by_class.indices[start:stop]]
-        class_of = np.repeat(np.arange(last - first), np.diff(by_class.indptr[first : last + 1]))
+        class_of = np.repeat(np.arange(last - first, dtype=np.int64), np.diff(by_class.indptr[first : last + 1]))
         there = tree.place[area] >= 0
         cells = by_class.data[start:stop][there]
         if len(cells):

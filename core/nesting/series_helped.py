@@ -78,7 +78,7 @@ def places_of(tree: Tree, area: np.ndarray) -> Places:
     place = [tree.place[area]]
     for within in tree.within:
         place.append(np.append(within, -1)[place[-1]])
-    sizes = np.array([len(loss) for loss in tree.loss])
+    sizes = np.array([len(loss) for loss in tree.loss], np.int64)
     first = np.cumsum(sizes) - sizes
     return Places(np.array(place) + first[:, None], np.concatenate(tree.loss))
 
@@ -97,7 +97,7 @@ def best_moves(counts: CellCounts, places: Places, k: int, level_of: np.ndarray)
 
 
 def _equivalence_classes(counts: CellCounts, places: Places, level_of: np.ndarray) -> _EquivalenceClasses:
-    key = counts.class_of * len(places.loss) + places.region[level_of, np.arange(len(level_of))]
+    key = counts.class_of * len(places.loss) + places.region[level_of, np.arange(len(level_of), dtype=np.int64)]
     keys, a_cell, at = np.unique(key, return_index=True, return_inverse=True)
     at = at.reshape(-1)
     n = len(keys)
@@ -107,7 +107,7 @@ def _equivalence_classes(counts: CellCounts, places: Places, level_of: np.ndarra
 
 def _sums(group: np.ndarray, values: np.ndarray, n_groups: int) -> np.ndarray:
     ones = np.ones(len(group), values.dtype)
-    return sparse.csr_matrix((ones, (group, np.arange(len(group)))), (n_groups, len(group))) @ values
+    return sparse.csr_matrix((ones, (group, np.arange(len(group), dtype=np.int64))), (n_groups, len(group))) @ values
 
 
 def _holds(counted: np.ndarray, k: int) -> np.ndarray:
@@ -121,8 +121,8 @@ def _units(equivalence_classes: _EquivalenceClasses, counts: CellCounts, k: int)
     spare = spare[_holds(equivalence_classes.counted[equivalence_classes.at[spare]] - counted[spare], k)]
     return _Units(
         np.concatenate([equivalence_classes.a_cell, spare]),
-        np.arange(n + len(spare)) < n,
-        np.concatenate([np.arange(n), equivalence_classes.at[spare]]),
+        np.arange(n + len(spare), dtype=np.int64) < n,
+        np.concatenate([np.arange(n, dtype=np.int64), equivalence_classes.at[spare]]),
         np.concatenate([equivalence_classes.level, equivalence_classes.level[equivalence_classes.at[spare]]]),
         np.concatenate([equivalence_classes.counted, counted[spare]]),
         np.concatenate([equivalence_classes.records, counts.records[spare]]),
@@ -148,7 +148,7 @@ class _Moves:
         """The cells ordered by equivalence class, and where those of each begin."""
         order = np.argsort(self._equivalence_classes.at, kind="stable")
         return order, np.searchsorted(
-            self._equivalence_classes.at[order], np.arange(len(self._equivalence_classes.key) + 1)
+            self._equivalence_classes.at[order], np.arange(len(self._equivalence_classes.key) + 1, dtype=np.int64)
         )
 
     def _members_of(self, equivalence_classes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -156,8 +156,10 @@ class _Moves:
         order, starts = self._members
         number = starts[equivalence_classes + 1] - starts[equivalence_classes]
         ends = np.cumsum(number)
-        at = np.arange(int(number.sum())) + np.repeat(starts[equivalence_classes] - (ends - number), number)
-        return order[at], np.repeat(np.arange(len(equivalence_classes)), number)
+        at = np.arange(int(number.sum()), dtype=np.int64) + np.repeat(
+            starts[equivalence_classes] - (ends - number), number
+        )
+        return order[at], np.repeat(np.arange(len(equivalence_classes), dtype=np.int64), number)
 
     def _released_at(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The equivalence class of each key, -1 where nothing is shown; and what it counts, (keys, T)."""
@@ -188,7 +190,7 @@ class _Moves:
                 continue
             source, region, move = self._parts(level, cells)
             part = np.bincount(move, minlength=len(source)) < size[source]
-            cells, move = cells[part[move]], (np.cumsum(part) - 1)[move[part[move]]]
+            cells, move = cells[part[move]], (np.cumsum(part, dtype=np.int64) - 1)[move[part[move]]]
             source, region = source[part], region[part]
             if not len(cells):
                 continue
@@ -197,8 +199,8 @@ class _Moves:
                 source, equivalence_classes.counted[source] - _sums(move, self._counts.counted[cells], len(source))
             )
             some = np.flatnonzero(up >= 0)
-            number = np.full(len(source), -1)
-            number[some] = np.arange(len(some))
+            number = np.full(len(source), -1, np.int64)
+            number[some] = np.arange(len(some), dtype=np.int64)
             kept = number[move] >= 0
             if kept.any():
                 self._try(level, cells[kept], number[move[kept]], source[some], region[some], up[some])
@@ -207,7 +209,7 @@ class _Moves:
         """The nearest equivalence class in a larger region that gets what is left of each, (l,), where that falls short
         of k and the larger one holds with it; -1 for none. rest : (l, T)"""
         equivalence_classes, cell = self._equivalence_classes, self._equivalence_classes.a_cell[equivalence_class]
-        up = np.full(len(equivalence_class), -1)
+        up = np.full(len(equivalence_class), -1, np.int64)
         for level in range(1, len(self._places.region)):
             key = self._counts.class_of[cell] * self._n_regions + self._places.region[level, cell]
             there = self._released_at(key)[0]
@@ -249,7 +251,7 @@ class _Moves:
         pair, at = np.unique(np.column_stack([move, own_key]), axis=0, return_inverse=True)
         of_move, key = pair[:, 0], pair[:, 1]
         have = _sums(at.reshape(-1), self._counts.counted[cells], len(pair)) + self._released_at(key)[1]
-        at_level, without = np.full(len(pair), level), np.full(len(pair), -1)
+        at_level, without = np.full(len(pair), level, np.int64), np.full(len(pair), -1, np.int64)
         possible, spent = saved > 0, np.zeros(n_moves)
         if up is not None:
             left = equivalence_classes.records[source] - np.bincount(move, self._counts.records[cells], n_moves)
@@ -260,7 +262,7 @@ class _Moves:
             possible &= spent < saved
         elif region is not None:
             rest = equivalence_classes.counted[source] - _sums(move, self._counts.counted[cells], n_moves)
-            of_move = np.concatenate([of_move, np.arange(n_moves)])
+            of_move = np.concatenate([of_move, np.arange(n_moves, dtype=np.int64)])
             key, have = np.concatenate([key, equivalence_classes.key[source]]), np.concatenate([have, rest])
             at_level, without = (
                 np.concatenate([at_level, equivalence_classes.level[source]]),
@@ -274,10 +276,10 @@ class _Moves:
             done, cost, slot, unit = self._helped(up_to, key[some], have[some], without[some], level, budget)
             np.add.at(spent, of_move[some], cost)
             possible[of_move[some[~done]]] = False
-            helpers.append((of_move[some[slot]], unit, np.full(len(unit), up_to)))
+            helpers.append((of_move[some[slot]], unit, np.full(len(unit), up_to, np.int64)))
         number = self._numbered(possible, saved, spent)
         kept = number[move] >= 0
-        self._cells.append((number[move[kept]], cells[kept], np.full(int(kept.sum()), level)))
+        self._cells.append((number[move[kept]], cells[kept], np.full(int(kept.sum()), level, np.int64)))
         kept = number[of_move] >= 0
         self._touched.append((number[of_move[kept]], key[kept]))
         kept = number >= 0
@@ -296,7 +298,7 @@ class _Moves:
     def _numbered(self, possible: np.ndarray, saved: np.ndarray, spent: np.ndarray) -> np.ndarray:
         """The numbers of the moves that are possible and save something, -1 for the others."""
         good = possible & (saved - spent > 1e-9 * (np.abs(saved) + 1.0))
-        number = np.where(good, self._n + np.cumsum(good) - 1, -1)
+        number = np.where(good, self._n + np.cumsum(good, dtype=np.int64) - 1, -1)
         self._n += int(good.sum())
         self._gain.append((saved - spent)[good])
         return number
@@ -332,8 +334,8 @@ class _Moves:
             reached = ends[first - 1] if first else 0
             stop = max(int(np.searchsorted(ends, reached + PAIRS_AT_ONCE, side="right")), first + 1)
             some = slice(first, stop)
-            slot = np.repeat(np.arange(stop - first), size[some])
-            within = np.arange(len(slot)) - np.repeat(np.cumsum(size[some]) - size[some], size[some])
+            slot = np.repeat(np.arange(stop - first, dtype=np.int64), size[some])
+            within = np.arange(len(slot), dtype=np.int64) - np.repeat(np.cumsum(size[some]) - size[some], size[some])
             unit = below[np.repeat(begins[some], size[some]) + within]
             there = units.level[unit] <= moved_to
             there &= region[moved_to, units.cell[unit]] == without[some][slot]
@@ -390,7 +392,7 @@ class _Moves:
             have[of] -= counts.counted[cell[best]]
             spent[of] += price[best]
             done[of] = _missing(rest[of], self._k) == 0
-            gone = np.full(n_moves, -1)
+            gone = np.full(n_moves, -1, np.int64)
             gone[of] = cell[best]
             goes_on = (gone[slot] >= 0) & (gone[slot] != cell)
             slot, cell, price = slot[goes_on], cell[goes_on], price[goes_on]
@@ -403,7 +405,7 @@ class _Moves:
             stays[cell[left]] = True
             self._cells.append((number[of[~left]], cell[~left], equivalence_classes.level[source[of[~left]]]))
         kept = (number[move] >= 0) & ~stays[cells]
-        self._cells.append((number[move[kept]], cells[kept], np.full(int(kept.sum()), level)))
+        self._cells.append((number[move[kept]], cells[kept], np.full(int(kept.sum()), level, np.int64)))
         kept = number >= 0
         self._touched.append((number[kept], key[kept]))
         self._touched.append((number[kept], equivalence_classes.key[source[kept]]))
@@ -414,12 +416,12 @@ class _Moves:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         move, key = (np.concatenate(columns) for columns in zip(*self._touched))
         rank = np.empty(self._n, np.int64)
-        rank[np.argsort(-np.concatenate(self._gain), kind="stable")] = np.arange(self._n)
+        rank[np.argsort(-np.concatenate(self._gain), kind="stable")] = np.arange(self._n, dtype=np.int64)
         equivalence_class = np.unique(key, return_inverse=True)[1].reshape(-1)
         n_equivalence_classes = int(equivalence_class.max()) + 1
         chosen, open_ = np.zeros(self._n, bool), np.ones(self._n, bool)
         while open_.any():
-            first, live = np.full(n_equivalence_classes, self._n), open_[move]
+            first, live = np.full(n_equivalence_classes, self._n, np.int64), open_[move]
             np.minimum.at(first, equivalence_class[live], rank[move[live]])
             wins = open_.copy()
             wins[move[live & (first[equivalence_class] != rank[move])]] = False
@@ -445,7 +447,7 @@ def _cheapest(
     """
     n = len(have)
     now, spent, least = have.copy(), np.zeros(n), budget.copy()
-    last, turns = np.full(n, -1), np.full(n, -1)
+    last, turns = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     steps: list[tuple[np.ndarray, np.ndarray]] = []
     for turn in range(MOST_HELPERS):
         cheap = spent[slot] + price < least[slot]
@@ -463,7 +465,7 @@ def _cheapest(
         steps.append((of, unit[best]))
         spent[of] += price[best]
         now[of] += units.counted[unit[best]]
-        gone = np.full(n, -1)
+        gone = np.full(n, -1, np.int64)
         gone[of] = units.equivalence_class[unit[best]]
         goes_on = (gone[slot] >= 0) & (gone[slot] != units.equivalence_class[unit])
         slot, unit, price = slot[goes_on], unit[goes_on], price[goes_on]

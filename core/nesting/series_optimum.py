@@ -145,7 +145,7 @@ def _rows(
 
 def _sums(group: np.ndarray, values: np.ndarray, n_groups: int) -> np.ndarray:
     """The sums of the lines of a table by group, (n_groups, T)."""
-    lines = np.arange(len(group))
+    lines = np.arange(len(group), dtype=np.int64)
     return sparse.csr_matrix((np.ones(len(group), np.int64), (group, lines)), (n_groups, len(group))) @ values
 
 
@@ -153,8 +153,8 @@ def _start(cells: SeriesCells, own: np.ndarray, row: np.ndarray, loss: np.ndarra
     """The one possibility of each row before any part is added: what comes from cells is passed on."""
     records = np.bincount(row, cells.records[own], len(loss))
     passed = np.minimum(_sums(row, cells.counted[own], len(loss)), k).astype(np.int16)
-    none = np.full(len(loss), -1)
-    return _States(np.arange(len(loss)), records * loss, passed, records, none, none)
+    none = np.full(len(loss), -1, np.int64)
+    return _States(np.arange(len(loss), dtype=np.int64), records * loss, passed, records, none, none)
 
 
 def _with_parts(start: _States, nodes: _States, number: np.ndarray, k: int, ties: Ties) -> list[_States]:
@@ -163,7 +163,7 @@ def _with_parts(start: _States, nodes: _States, number: np.ndarray, k: int, ties
     nodes : the possibilities of the parts; number : (rows,), how many parts each row has, which follow each other
     """
     first, steps = np.cumsum(number) - number, [start]
-    starts = np.searchsorted(nodes.row, np.arange(int(number.sum()) + 1))
+    starts = np.searchsorted(nodes.row, np.arange(int(number.sum()) + 1, dtype=np.int64))
     for turn in range(int(number.max(initial=0))):
         part = np.where(number > turn, first + turn, -1)
         steps.append(_with_part(steps[-1], nodes, part, starts, k, ties))
@@ -176,7 +176,7 @@ def _with_part(states: _States, nodes: _States, part: np.ndarray, starts: np.nda
     part : (rows,), which, -1 for none; starts : where the possibilities of each part begin
     """
     alone = np.flatnonzero(part[states.row] < 0)
-    made = [replace(states.at(alone), before=alone, part=np.full(len(alone), -1))]
+    made = [replace(states.at(alone), before=alone, part=np.full(len(alone), -1, np.int64))]
     several = np.flatnonzero(part >= 0)
     begins = np.searchsorted(states.row, several)
     own = np.searchsorted(states.row, several, side="right") - begins
@@ -189,7 +189,7 @@ def _with_part(states: _States, nodes: _States, part: np.ndarray, starts: np.nda
         stop = max(int(np.searchsorted(pairs, reached + most, side="right")), done + 1)
         some = slice(done, stop)
         size = own[some] * others[some]
-        within = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+        within = np.arange(int(size.sum()), dtype=np.int64) - np.repeat(np.cumsum(size) - size, size)
         width = np.repeat(others[some], size)
         before = np.repeat(begins[some], size) + within // width
         added = np.repeat(others_begin[some], size) + within % width
@@ -229,7 +229,7 @@ def _most_promising(states: _States, ties: Ties) -> np.ndarray:
     turn[_turns(replace(left, cost=-left.records), np.zeros_like(mass)) == 0] = -1
     by_turn = np.lexsort((left.cost, turn, left.row))
     starts = np.cumsum(number) - number
-    rank = np.arange(len(by_turn)) - starts[left.row[by_turn]]
+    rank = np.arange(len(by_turn), dtype=np.int64) - starts[left.row[by_turn]]
     return np.sort(order[by_turn[rank < MOST_STATES]])
 
 
@@ -239,7 +239,7 @@ def _turns(states: _States, kind: np.ndarray) -> np.ndarray:
     new = (np.diff(states.row[order], prepend=-1) != 0) | (np.diff(kind[order], prepend=-1) != 0)
     starts = np.flatnonzero(new)
     turn = np.empty(len(order), np.int64)
-    turn[order] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    turn[order] = np.arange(len(order), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(order)))
     return turn
 
 
@@ -270,19 +270,19 @@ def _joined(some: list[_States]) -> _States:
 
 def _walked_back(stages: list[_Stage], nodes: _States, n_cells: int) -> np.ndarray:
     """The level at which each cell is shown; nodes : the possibilities of the coarsest level."""
-    level_of = np.full(n_cells, NOT_SHOWN)
+    level_of = np.full(n_cells, NOT_SHOWN, np.int64)
     # What passes nothing on, where there is a way to; else all of the class is suppressed.
-    chosen = np.full(len(stages[-1].steps[0].row), NOT_SHOWN)
+    chosen = np.full(len(stages[-1].steps[0].row), NOT_SHOWN, np.int64)
     nothing_left = np.flatnonzero(~nodes.passed.any(axis=1))
     chosen[nodes.row[nothing_left]] = nothing_left
-    released_at = np.full(len(chosen), NOT_SHOWN)  # where what is passed on is shown
+    released_at = np.full(len(chosen), NOT_SHOWN, np.int64)  # where what is passed on is shown
     for level in range(len(stages) - 1, -1, -1):
         stage = stages[level]
         released_at = np.where((chosen >= 0) & np.append(stage.shows, False)[chosen], level, released_at)
         at = np.append(stage.origin, -1)[chosen]
         level_of[stage.cells] = released_at[stage.row_of_cell]
         n_below = len(stages[level - 1].steps[0].row) if level else 0
-        chosen_below, shown_below = np.full(n_below, -1), np.full(n_below, NOT_SHOWN)
+        chosen_below, shown_below = np.full(n_below, -1, np.int64), np.full(n_below, NOT_SHOWN, np.int64)
         for step in reversed(stage.steps[1:]):
             rows = np.flatnonzero(at >= 0)
             part = step.part[at[rows]]
@@ -321,9 +321,11 @@ def _moves(
     place : of each level, that of each of some cells, whose levels are `level_of`
     """
     n_levels, n_cells = len(tree), len(some)
-    n_places = np.array([len(loss) for loss in tree.loss])
+    n_places = np.array([len(loss) for loss in tree.loss], np.int64)
     first = np.cumsum(n_places) - n_places
-    of_cell = np.choose(level_of, place) if n_levels < 32 else np.array(place)[level_of, np.arange(n_cells)]
+    of_cell = (
+        np.choose(level_of, place) if n_levels < 32 else np.array(place)[level_of, np.arange(n_cells, dtype=np.int64)]
+    )
     n_all = int(n_places.sum())
     key = cells.class_of[some] * n_all + first[level_of] + of_cell
     keys, at = np.unique(key, return_inverse=True)
@@ -353,11 +355,11 @@ def _moves(
         saved = loss_of[keys[pairs[:, 0]] % n_all] - loss_of[pairs[:, 1] % n_all]
         gain = np.bincount(group, records[above], len(pairs)) * saved
         good = np.flatnonzero(fits & (gain > 0))
-        number = np.full(len(pairs), -1)
-        number[good] = n_found + np.arange(len(good))
+        number = np.full(len(pairs), -1, np.int64)
+        number[good] = n_found + np.arange(len(good), dtype=np.int64)
         n_found += len(good)
         inside = number[group] >= 0
-        to_level = np.full(len(good), level)
+        to_level = np.full(len(good), level, np.int64)
         of_moves = gain[good], keys[pairs[good, 0]], pairs[good, 1], to_level
         moves.append((*of_moves, number[group][inside], above[inside]))
     if not n_found:
@@ -389,10 +391,10 @@ def _apart(gain: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarr
     either of theirs."""
     order = np.argsort(-gain, kind="stable")
     rank = np.empty(len(gain), np.int64)
-    rank[order] = np.arange(len(gain))
+    rank[order] = np.arange(len(gain), dtype=np.int64)
     touched, at = np.unique(np.concatenate([source, target]), return_inverse=True)
     at = at.reshape(-1)
-    best = np.full(len(touched), len(gain))
+    best = np.full(len(touched), len(gain), np.int64)
     np.minimum.at(best, at, np.concatenate([rank, rank]))
     from_, to = np.split(at, 2)
     return (best[from_] == rank) & (best[to] == rank)

@@ -89,7 +89,7 @@ def _closed(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The cost by records passed on, once all items are added, and the state behind each, both (k + 1, rows)."""
     k = ends.shape[1] - 1
     cost = ends[0].copy()
-    origin = np.repeat(np.arange(k + 1)[:, None], ends.shape[2], axis=1)
+    origin = np.repeat(np.arange(k + 1, dtype=np.int64)[:, None], ends.shape[2], axis=1)
     if len(ends) > 1:
         released = ends[1] < cost
         np.copyto(cost, ends[1], where=released)
@@ -145,16 +145,16 @@ def _last_step(line: np.ndarray, at: np.ndarray, charge: np.ndarray) -> tuple[np
 
     line : (k + 1, rows), the cost of where they may come from; charge : (k + 1, rows), of so many records
     """
-    k, rows = len(line) - 1, np.arange(len(at))
+    k, rows = len(line) - 1, np.arange(len(at), dtype=np.int64)
     cost = np.minimum.accumulate(line[::-1], axis=0)  # all that has k or more in the end
     exact = np.flatnonzero(at < k)
-    before = at[exact] - np.arange(k + 1)[:, None]
+    before = at[exact] - np.arange(k + 1, dtype=np.int64)[:, None]
     cost[:, exact] = np.where(before < 0, np.inf, line[before, exact])
     cost += charge
     column = cost.argmin(axis=0)
     origin = at - column
     several = np.flatnonzero(at == k)
     costs = line[:, several] + charge[column[several], several]
-    costs[np.arange(k + 1)[:, None] < origin[several]] = np.inf
+    costs[np.arange(k + 1, dtype=np.int64)[:, None] < origin[several]] = np.inf
     origin[several] = costs.argmin(axis=0)
     return column, cost[column, rows], origin

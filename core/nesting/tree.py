@@ -33,7 +33,7 @@ def tree_of(region_of: Sequence[np.ndarray], losses: Sequence[np.ndarray]) -> Tr
     region_of : of each level, the region of each area, (n,), -1 for areas without cells; losses : of each level, the
     loss of a record that is released in each of its regions
     """
-    rank = np.arange(len(losses[-1]))
+    rank = np.arange(len(losses[-1]), dtype=np.int64)
     within: list[np.ndarray] = []
     loss = [losses[-1]]
     for level in range(len(losses) - 2, -1, -1):
@@ -44,5 +44,5 @@ def tree_of(region_of: Sequence[np.ndarray], losses: Sequence[np.ndarray]) -> Tr
         within.insert(0, rank[parent][order])
         loss.insert(0, losses[level][order])
         rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
+        rank[order] = np.arange(len(order), dtype=np.int64)
     return Tree(np.append(rank, -1)[region_of[0]], tuple(within), tuple(loss))

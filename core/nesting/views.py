@@ -110,7 +110,7 @@ def as_released(plan: Plan, places: Places, level_before: Mapping[str, int] = AS
     keys, cell = np.unique(area * n_classes + class_of, return_inverse=True)
     cell = cell.reshape(-1)
     records = np.bincount(cell, profile.counts.data, len(keys)).astype(np.int64)
-    starts = np.searchsorted(keys, np.arange(n_areas + 1) * n_classes)
+    starts = np.searchsorted(keys, np.arange(n_areas + 1, dtype=np.int64) * n_classes)
     counts = sparse.csr_matrix((records, keys % n_classes, starts), shape=(n_areas, n_classes))
     released = Profile(counts, classes, categories, profile.quasi_identifiers)
     of_cells = np.full(len(keys), SUPPRESSED, np.int64)

@@ -59,7 +59,7 @@ def cheapest_release(storeys: Sequence[Storey], allowed: Sequence[Allowed], k: i
     for storey, of_level in zip(storeys, allowed):
         above = storey.above
         charge, rise = cost, of_level.price[above] - price
-        charge[:k] += np.arange(k)[:, None] * rise
+        charge[:k] += np.arange(k, dtype=np.int64)[:, None] * rise
         charge[k] += many * rise
         stage, cost, many = _worked_out(storey, of_level, charge, many, k, finest=not stages)
         stages.append(stage)
@@ -79,7 +79,7 @@ def _worked_out(
     first, number, alone = storey.first[order], storey.number[order], storey.alone[order]
     # By records: 0 to k - 1, then k and more without a decoy, and with one. How many those are is in `counts`.
     states = np.full((k + 2, n_rows), np.inf)
-    states[np.minimum(alone, k), np.arange(n_rows)] = alone * allowed.price[order]
+    states[np.minimum(alone, k), np.arange(n_rows, dtype=np.int64)] = alone * allowed.price[order]
     counts = np.where(alone >= k, alone, 0) * np.ones((2, 1))
     before: list[np.ndarray] = []
     while True:
@@ -98,7 +98,7 @@ def _worked_out(
     cost[0] = np.where(shows, release, cost[0])
     passed = np.where(lone_is_best, counts[0], counts[1])
     back = np.empty(n_rows, np.int64)
-    back[order] = np.arange(n_rows)
+    back[order] = np.arange(n_rows, dtype=np.int64)
     stage = _Stage(order, first, before, charge, cost, lone_is_best, shows, shown_alone)
     return stage, cost[:, back], passed[back]
 
@@ -155,7 +155,7 @@ def _walked_back(stages: Sequence[_Stage], k: int) -> list[np.ndarray]:
 
 def _last_part(before: np.ndarray, charge: np.ndarray, state: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """What the last part of each row passes, and the state without it; of equal choices the one that passes least."""
-    rows = np.arange(len(state))
+    rows = np.arange(len(state), dtype=np.int64)
     passed, origin = np.zeros_like(state), np.zeros_like(state)
     least = np.full(len(state), np.inf)
 

@@ -40,14 +40,14 @@ class Storey:
     @property
     def above(self) -> np.ndarray:
         """The row of this level in which each row of the level below lies."""
-        return np.repeat(np.arange(len(self)), self.number)
+        return np.repeat(np.arange(len(self), dtype=np.int64), self.number)
 
     def of_classes(self, chosen: np.ndarray) -> Storey:
         """The rows of some classes; chosen : (C,) bool."""
         rows = chosen[self.class_of]
         number, cells = self.number[rows], rows[self.row]
         first = np.cumsum(number) - number
-        renumbered = np.cumsum(rows) - 1
+        renumbered = np.cumsum(rows, dtype=np.int64) - 1
         return Storey(
             self.class_of[rows],
             self.place[rows],
@@ -74,7 +74,7 @@ def storeys_of(cells: ProfileCells, tree: Tree, k: int) -> list[Storey]:
         n_nodes = np.bincount(np.searchsorted(every, of_cells), minlength=len(every))
         total = alone + np.bincount(np.searchsorted(every, of_cells), nodes[2], len(every)).astype(np.int64)
         rows = total >= k
-        renumbered = np.cumsum(rows) - 1
+        renumbered = np.cumsum(rows, dtype=np.int64) - 1
         here = rows[at]
         of_class, of_place = np.divmod(every[rows], len(loss))
         storeys.append(
@@ -134,12 +134,12 @@ def zone_of_cells(storeys: list[Storey], released: list[np.ndarray], n_cells: in
 
     `level_of_zones` says of which level a zone is.
     """
-    zone = np.full(n_cells, -1)
+    zone = np.full(n_cells, -1, np.int64)
     first = _first_rows(storeys)
-    around: np.ndarray = np.full(len(storeys[-1]), -1)
+    around: np.ndarray = np.full(len(storeys[-1]), -1, np.int64)
     for level in range(len(storeys) - 1, -1, -1):
         storey = storeys[level]
-        lowest = np.where(released[level], first[level] + np.arange(len(storey)), around)
+        lowest = np.where(released[level], first[level] + np.arange(len(storey), dtype=np.int64), around)
         zone[storey.cell] = lowest[storey.row]
         around = np.repeat(lowest, storey.number)
     return zone
@@ -151,7 +151,7 @@ def level_of_zones(storeys: list[Storey], zone: np.ndarray) -> np.ndarray:
 
 
 def _first_rows(storeys: list[Storey]) -> np.ndarray:
-    return np.cumsum([0, *(len(storey) for storey in storeys)])[:-1]
+    return np.cumsum([0, *(len(storey) for storey in storeys)], dtype=np.int64)[:-1]
 
 
 def size_by_level(tree: Tree, size: np.ndarray) -> list[np.ndarray]:

@@ -206,7 +206,7 @@ class Places:
 
     def _parents(self) -> np.ndarray:
         if not self.nested:
-            return np.full(len(self.level), LEFT_OUT)
+            return np.full(len(self.level), LEFT_OUT, np.int64)
         return _numbers(self.regions, "vbas_parent")
 
 

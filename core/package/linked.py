@@ -118,7 +118,7 @@ class _People:
     """The released persons, and what all tables together show of each."""
 
     def __init__(self, records: DataTable) -> None:
-        rows = np.repeat(np.arange(len(records.copies)), records.copies)
+        rows = np.repeat(np.arange(len(records.copies), dtype=np.int64), records.copies)
         self.numbers = _numbers(records.column(records.of_role(PERSON)[0].name))[rows]
         self.flags = {field.name: records.column(field.name) for field in records.of_role(FLAG)}
         self.rows = rows
@@ -159,7 +159,7 @@ class _People:
     def _tell_apart(self, of: np.ndarray, item: np.ndarray) -> None:
         """Each person's items in order, as one text of bytes, beside what they looked like before."""
         order = np.lexsort((item, of))
-        bounds = np.searchsorted(of[order], np.arange(len(self.group_of) + 1))
+        bounds = np.searchsorted(of[order], np.arange(len(self.group_of) + 1, dtype=np.int64))
         content = item[order].astype(np.int64).tobytes()
         contents = [content[8 * start : 8 * stop] for start, stop in zip(to_list(bounds[:-1]), to_list(bounds[1:]))]
         number: dict[tuple[int, bytes], int] = {}

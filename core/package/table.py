@@ -102,7 +102,7 @@ def typed(column: Column) -> tuple[str, Column]:
     """
     used = np.flatnonzero(np.bincount(column.codes, minlength=len(column.categories)))
     position = np.zeros(len(column.categories), np.int64)
-    position[used] = np.arange(len(used))
+    position[used] = np.arange(len(used), dtype=np.int64)
     values = to_list(column.categories[used])
     kinds = {KINDS.get(type(value), NAMES.get(type(value).__name__, "")) for value in values if value is not None} or {
         STRING

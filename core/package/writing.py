@@ -235,7 +235,7 @@ def _by_pyarrow(file: Path, table: DataTable) -> None:
     values = [pa.array(to_list(of.categories), kind) for of, kind in zip(table.columns, schema.types)]
     with parquet.ParquetWriter(str(file), schema, compression="zstd") as writer:
         for part in _parts(table):
-            at = np.repeat(np.arange(part.start, part.stop), table.copies[part])
+            at = np.repeat(np.arange(part.start, part.stop, dtype=np.int64), table.copies[part])
             arrays = [of.take(pa.array(column.codes[at])) for of, column in zip(values, table.columns)]
             arrays += [pa.array([shapes[row] for row in at.tolist()], pa.binary())] if shapes else []
             writer.write_table(pa.Table.from_arrays(arrays, schema=schema))

@@ -136,7 +136,7 @@ class Places:
         counts = np.bincount(value, minlength=n_values)
         times = counts.astype(float)
         if self._n_regions == 1:
-            shared, n_shared = np.arange(n_values), counts
+            shared, n_shared = np.arange(n_values, dtype=np.int64), counts
             in_region = np.zeros(n_values, np.int64)
         else:
             shared, in_region, n_shared = _groups(value, n_values, self.region, self._n_regions)
@@ -197,9 +197,9 @@ class RowsByArea:
         if not len(value):
             return NOTHING_DISCLOSED
         agreement = self._of_several.agreement(value)
-        rows_beyond_chance = np.array(agreement.rows)
+        rows_beyond_chance = np.array(agreement.rows, np.int64)
         if rows_beyond_chance.max() >= FEWEST_PLACED:
-            by_chance = np.array([dealt.rows for dealt in self._of_several.agreements(value, self._dealt)])
+            by_chance = np.array([dealt.rows for dealt in self._of_several.agreements(value, self._dealt)], np.int64)
             most, least = by_chance.max(axis=0), by_chance.min(axis=0)
             rows_beyond_chance -= most
             rows_beyond_chance[rows_beyond_chance < most - least] = 0

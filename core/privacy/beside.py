@@ -83,7 +83,7 @@ def people_beside(tables: Sequence[CountTable], profile: Profile, people: np.nda
         return None
     n, high = len(most), np.where(known, most, MANY).astype(np.int64)[:, None]
     every = np.zeros(len(profile.classes), np.int64)
-    return CountTable("POPULATION", (), np.arange(n), n, every, 1, np.zeros_like(high), high)
+    return CountTable("POPULATION", (), np.arange(n, dtype=np.int64), n, every, 1, np.zeros_like(high), high)
 
 
 def too_many_together(people: CountTable | None) -> str:

@@ -85,7 +85,7 @@ def check_release(
         l_diversity,
         max_share,
     )
-    every = np.arange(len(classes))
+    every = np.arange(len(classes), dtype=np.int64)
     records = np.bincount(class_of, counts, len(classes)).astype(np.int64)
     people = requirement.people(every, records)
     fails = (people < k) | ~requirement.holds(every, every, len(classes))

@@ -213,10 +213,12 @@ def _table(
     np.add.at(total, (unit, group[n:]), np.maximum(counts, 0))
     unknown = counts < 0
     silent[unit[unknown], group[n:][unknown]] = True
-    silent[np.setdiff1d(np.arange(n_zones), unit)] = True
+    silent[np.setdiff1d(np.arange(n_zones, dtype=np.int64), unit)] = True
     low, high = np.where(silent, 0, total), np.where(silent, MANY, total)
     group_of = np.where(known, group[:n], NONE)
-    of_groups = tuple(tuple(text[code] for text, code in zip(texts, codes)) for codes in groups.astype(int).tolist())
+    of_groups = tuple(
+        tuple(text[code] for text, code in zip(texts, codes)) for codes in groups.astype(np.int64).tolist()
+    )
     coarser = {name: level for name, level in at_levels.items() if level}
     return CountTable(
         "PUBLISHED_COUNTS", tuple(names), zone_of, n_zones, group_of, len(groups), low, high, of_groups, coarser

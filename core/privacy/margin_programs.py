@@ -32,16 +32,16 @@ def fewest_to_add(
     A place has an unknown, 1 where it is suppressed, and each total has one, 1 where anything of it is.
     """
     n = len(records)
-    first = np.cumsum([0, *(int(group.max()) + 1 for group in groups)])
-    place = np.tile(np.arange(n), len(groups))
+    first = np.cumsum([0, *(int(group.max()) + 1 for group in groups)], dtype=np.int64)
+    place = np.tile(np.arange(n, dtype=np.int64), len(groups))
     total = np.concatenate([group + start for group, start in zip(groups, first)]).astype(np.int64)
     n_totals, size = int(first[-1]), n + int(first[-1])
-    ones, pair = np.ones(len(place)), np.arange(len(place))
+    ones, pair = np.ones(len(place)), np.arange(len(place), dtype=np.int64)
     any_of = sparse.csr_matrix(
         (np.concatenate([ones, -ones]), (np.tile(pair, 2), np.concatenate([n + total, place]))),
         shape=(len(pair), size),
     )
-    number = np.arange(n_totals)
+    number = np.arange(n_totals, dtype=np.int64)
     people, places = np.bincount(total, records[place], n_totals), np.bincount(total, minlength=n_totals)
     enough = [
         sparse.csr_matrix(

@@ -231,7 +231,7 @@ def _disclosed(
 def _indicators(group: np.ndarray) -> sparse.csr_matrix:
     """(totals, places) matrix of 0 and 1: the places of each total that has any."""
     used, row = np.unique(group, return_inverse=True)
-    ones, at = np.ones(len(group)), np.arange(len(group))
+    ones, at = np.ones(len(group)), np.arange(len(group), dtype=np.int64)
     return sparse.csr_matrix((ones, (row.reshape(-1), at)), shape=(len(used), len(group)))
 
 
@@ -255,7 +255,7 @@ def disclosed_columns(
     highest = np.full(n, np.inf)
     np.minimum.at(highest, entries.col, sums.astype(float)[entries.row])
     open_ = np.zeros(n, bool)
-    open_[np.arange(n) if asked is None else asked] = True
+    open_[np.arange(n, dtype=np.int64) if asked is None else asked] = True
 
     def look(wish: np.ndarray) -> bool:
         """What is free in the solution with the least of a wish is no longer open; whether none has less."""

@@ -145,7 +145,8 @@ def _losses(cells: ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
     own = [LOSSES[loss](areas, cells.profile, crosswalk) for crosswalk in cells.levels.crosswalks]
     most = max(float(of_level.max(initial=0.0)) for of_level in own) + 1.0
     return [
-        of_level + most * number for of_level, number in zip(own, np.cumsum([of is not None for of in cells.class_of]))
+        of_level + most * number
+        for of_level, number in zip(own, np.cumsum([of is not None for of in cells.class_of], dtype=np.int64))
     ]
 
 
@@ -167,7 +168,9 @@ def _adds_up(table: CountTable, coarsest: Crosswalk) -> bool:
 
 def _by_class(group_of: np.ndarray) -> np.ndarray:
     """The totals in which classes count; those of which a table says nothing, each in one of its own."""
-    return np.where(group_of >= 0, group_of, int(group_of.max(initial=NONE)) + 1 + np.arange(len(group_of)))
+    return np.where(
+        group_of >= 0, group_of, int(group_of.max(initial=NONE)) + 1 + np.arange(len(group_of), dtype=np.int64)
+    )
 
 
 def _holding(plan: Plan, level_of: np.ndarray, requirement: Requirement | None) -> np.ndarray:
@@ -230,7 +233,7 @@ class _Work:
         self.losses, self.ties = losses, ties
         self.cells = np.flatnonzero(np.isin(counts.indices, classes))
         position = np.empty(counts.shape[1], np.int64)
-        position[classes] = np.arange(len(classes))
+        position[classes] = np.arange(len(classes), dtype=np.int64)
         self.at = (area_of_cells(of_release.profile)[self.cells], position[counts.indices[self.cells]])
         people = np.zeros((counts.shape[0], len(classes)), np.int64)
         people[self.at] = counts.data[self.cells]
@@ -313,7 +316,7 @@ class _Work:
         """The equivalence classes that the cheapest tables of people miss, and whether without them a count is free."""
         block, best = self.block, None
         areas = areas_around(block, count.places, count.number, AREAS_LOOSENED)
-        for some in (areas, np.arange(block.n)):
+        for some in (areas, np.arange(block.n, dtype=np.int64)):
             every = loosened(block, count.places, count.number, some, self._price)
             for way in self._by_loss(self._way_without(sums) for sums in every):
                 changes = self._do(way)
@@ -335,7 +338,7 @@ class _Work:
         last = len(self.block.released) - 1
         loss, steps = 0.0, []
         for level, region, group in sums:
-            loss += float(self._price(level, np.array([region]), np.array([group]))[0])
+            loss += float(self._price(level, np.array([region], np.int64), np.array([group], np.int64))[0])
             # All that is shown within joins there first, and then it is suppressed.
             steps += [(level, region, group)] * (2 if level == last else 1)
         return _Way(loss, tuple(steps))
@@ -362,7 +365,10 @@ class _Work:
     def _one_by_one(self, way: _Way) -> list[_Way]:
         """The steps of a way, each a way of its own."""
         each = {step: way.steps.count(step) for step in way.steps}
-        losses = [float(self._price(step[0], np.array([step[1]]), np.array([step[2]]))[0]) for step in each]
+        losses = [
+            float(self._price(step[0], np.array([step[1]], np.int64), np.array([step[2]], np.int64))[0])
+            for step in each
+        ]
         return [_Way(loss, (step,) * times) for loss, (step, times) in zip(losses, each.items())]
 
     def _touched(self, done: Sequence[tuple[_Way, list[Change]]]) -> np.ndarray:

@@ -41,7 +41,7 @@ class ReleasedCells:
         if self.series is None:
             return None
         base, last = self.series.base, len(self.levels) - 1
-        level_of = np.full(base.counts.nnz, SUPPRESSED)
+        level_of = np.full(base.counts.nnz, SUPPRESSED, np.int64)
         level_of[self.series.cell] = self.level_of
         matrices = []
         for level, crosswalk in enumerate(self.levels.crosswalks):
@@ -96,23 +96,25 @@ def in_rows(
     some = waiting.data > 0
     area, class_of = np.append(area, waiting.row[some]), np.append(class_of, waiting.col[some])
     people = np.append(cells.profile.counts.data, waiting.data[some])
-    level_of = np.append(np.where(cells.level_of >= 0, cells.level_of + 1, SUPPRESSED), np.full(some.sum(), SUPPRESSED))
+    level_of = np.append(
+        np.where(cells.level_of >= 0, cells.level_of + 1, SUPPRESSED), np.full(some.sum(), SUPPRESSED, np.int64)
+    )
 
     order = np.lexsort((class_of, area))
     starts = np.flatnonzero(np.diff(area[order] * n_classes + class_of[order], prepend=-1))
     number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
+    number[order] = np.arange(len(order), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(order)))
     n_rows = np.ones(n, np.int64)
     np.maximum.at(n_rows, area, number + 1)
     row = (np.cumsum(n_rows) - n_rows)[area] + number
 
     order = np.lexsort((class_of, row))
     position = np.empty(len(order), np.int64)
-    position[order] = np.arange(len(order))
-    ends = np.searchsorted(row[order], np.arange(n_rows.sum() + 1))
+    position[order] = np.arange(len(order), dtype=np.int64)
+    ends = np.searchsorted(row[order], np.arange(n_rows.sum() + 1, dtype=np.int64))
     shape = (int(n_rows.sum()), n_classes)
     counts = sparse.csr_matrix((people[order], class_of[order], ends), shape=shape)
-    area_of = np.repeat(np.arange(n), n_rows)
+    area_of = np.repeat(np.arange(n, dtype=np.int64), n_rows)
     crosswalks = (replace(crosswalk, region_of=crosswalk.region_of[area_of]) for crosswalk in cells.levels.crosswalks)
     by_row = replace(
         cells,

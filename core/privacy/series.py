@@ -41,15 +41,15 @@ class Series:
     def _cells(self) -> tuple[np.ndarray, np.ndarray]:
         """The cells ordered by that of `base`, and where those of each begin, (M + 1,)."""
         order = np.argsort(self.cell, kind="stable")
-        return order, np.searchsorted(self.cell[order], np.arange(self.base.counts.nnz + 1))
+        return order, np.searchsorted(self.cell[order], np.arange(self.base.counts.nnz + 1, dtype=np.int64))
 
     def cells_of(self, base_cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The cells that some cells of `base` are made of, and for each the position of that in `base_cells`."""
         order, starts = self._cells
         number = starts[base_cells + 1] - starts[base_cells]
         ends = np.cumsum(number)
-        at = np.arange(int(number.sum())) + np.repeat(starts[base_cells] - (ends - number), number)
-        return order[at], np.repeat(np.arange(len(base_cells)), number)
+        at = np.arange(int(number.sum()), dtype=np.int64) + np.repeat(starts[base_cells] - (ends - number), number)
+        return order[at], np.repeat(np.arange(len(base_cells), dtype=np.int64), number)
 
     def by_period(self, base_cells: np.ndarray, values: np.ndarray, class_of: np.ndarray) -> np.ndarray:
         """What some cells of `base` hold in each period, (cells, T); values, class_of : (m,), of each cell of the
@@ -69,7 +69,7 @@ def series_of(profile: Profile, period: str) -> Series:
         codes = [profile.classes[:, i] for i in others]
         class_of, classes = combine_codes(codes, [len(profile.categories[i]) for i in others])
     counts, n_classes = profile.counts, max(len(classes), 1)
-    area = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    area = np.repeat(np.arange(counts.shape[0], dtype=np.int64), np.diff(counts.indptr))
     keys, cell = np.unique(area * n_classes + class_of[counts.indices], return_inverse=True)
     cell = cell.reshape(-1)
     records = np.bincount(cell, counts.data, len(keys)).astype(counts.dtype)

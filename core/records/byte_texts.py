@@ -67,7 +67,7 @@ class _Width:
         self._lengths = np.empty(0, np.int64)
         self._words = np.empty((n_words, 0), "<u8")
         # Of each word, by the length of a text, which bytes are its own.
-        own = np.arange(self.n_bytes) < np.arange(self.n_bytes + 1)[:, None]
+        own = np.arange(self.n_bytes, dtype=np.int64) < np.arange(self.n_bytes + 1, dtype=np.int64)[:, None]
         self._masks = np.ascontiguousarray(np.where(own, np.uint8(255), np.uint8(0)).view("<u8").T)
         self._slots, self._shift = np.empty(0, np.int32), np.uint64(0)
         self._make_slots(FEWEST_SLOTS)
@@ -83,7 +83,11 @@ class _Width:
         key *= _SPREAD
         number = self._slots.take((key >> self._shift).view(np.int64))
         # Some are not known yet, and of those that are, some have lost their slot to others.
-        other = np.flatnonzero(~self._are(number, length, words)) if len(self._keys) else np.arange(len(key))
+        other = (
+            np.flatnonzero(~self._are(number, length, words))
+            if len(self._keys)
+            else np.arange(len(key), dtype=np.int64)
+        )
         if len(other):
             unique, first, which = np.unique(key[other], return_index=True, return_inverse=True)
             for code, row in zip(unique.tolist(), other[first].tolist()):

@@ -209,7 +209,7 @@ def codes_of_labels(labels: Sequence[object]) -> np.ndarray:
     """Labels compared as text, as numbers in ascending order of the text, (n,) int64; -1 where one is missing."""
     column = column_from_values([identifier_text(label) for label in labels])
     known = np.array([label is not None for label in column.categories], bool)
-    number = np.where(known, np.cumsum(known) - 1, -1)
+    number = np.where(known, np.cumsum(known, dtype=np.int64) - 1, -1)
     return number[column.codes].astype(np.int64)
 
 
@@ -291,7 +291,7 @@ def combine_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np
         reach *= size
     unique, combination = number_keys(key, reach)
     one_of = np.empty(len(unique), np.int64)
-    one_of[combination] = np.arange(len(combination))  # any record of a combination has its codes
+    one_of[combination] = np.arange(len(combination), dtype=np.int64)  # any record of a combination has its codes
     rows = np.column_stack([column[one_of].astype(np.int64) for column in codes])
     return combination, rows
 
@@ -435,7 +435,7 @@ def _number_sorted(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     new = np.ones(len(keys), bool)
     np.not_equal(in_order[1:], in_order[:-1], out=new[1:])
     position = np.empty(len(keys), np.int64)
-    position[order] = np.cumsum(new) - 1
+    position[order] = np.cumsum(new, dtype=np.int64) - 1
     return in_order[new], position
 
 

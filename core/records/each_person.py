@@ -25,4 +25,4 @@ def each_person(counts: np.ndarray) -> np.ndarray:
                 most=MOST,
             )
         )
-    return np.repeat(np.arange(len(counts)), counts)
+    return np.repeat(np.arange(len(counts), dtype=np.int64), counts)

@@ -197,7 +197,7 @@ def _positions(connection: sqlite3.Connection, table: str, names: list[str]) -> 
 def _leaves(pages: PagesOfFile, root: int) -> tuple[np.ndarray, np.ndarray, bool]:
     """The pages in which rows stand, in their order, (p,); the number up to which each may hold rows, (p,); and whether
     the pages above them are filled without a gap. Raises NotPlain where the tree is none."""
-    level, bounds, whole = np.array([root], np.int64), np.array([LARGEST_INT64]), True
+    level, bounds, whole = np.array([root], np.int64), np.array([LARGEST_INT64], np.int64), True
     for _ in range(DEEPEST):
         content = pages.content(level[:1])
         if content[BEFORE] == LEAF:
@@ -217,12 +217,17 @@ def _leaves(pages: PagesOfFile, root: int) -> tuple[np.ndarray, np.ndarray, bool
 def _below(pages: PagesOfFile, level: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, bool]:
     """The pages below others, and the rest as `_leaves` gives it. Raises NotPlain where these have none."""
     content = pages.content(level)
-    start = BEFORE + np.arange(len(level)) * pages.size
+    start = BEFORE + np.arange(len(level), dtype=np.int64) * pages.size
     if (content[start] != INTERIOR).any():
         raise NotPlain
     page, cell = _cells(pages, content, start, 12)
     key, end = _varints(content, cell + 4)
-    order = np.lexsort((np.arange(len(page) + len(level)) >= len(page), np.append(page, np.arange(len(level)))))
+    order = np.lexsort(
+        (
+            np.arange(len(page) + len(level), dtype=np.int64) >= len(page),
+            np.append(page, np.arange(len(level), dtype=np.int64)),
+        )
+    )
     below = np.concatenate([_big(content, cell, 4), _big(content, start + 8, 4)])[order]
     return below, np.append(key, bounds)[order], _are_filled(pages, content, start, page, cell, end, len(level))
 
@@ -285,8 +290,8 @@ def _cells(pages: PagesOfFile, content: np.ndarray, start: np.ndarray, header: i
     n_cells = _big(content, start + 3, 2)
     if (header + 2 * n_cells > pages.usable).any():
         raise NotPlain
-    page = np.repeat(np.arange(len(start)), n_cells)
-    which = np.arange(len(page)) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells)
+    page = np.repeat(np.arange(len(start), dtype=np.int64), n_cells)
+    which = np.arange(len(page), dtype=np.int64) - np.repeat(np.cumsum(n_cells) - n_cells, n_cells)
     offset = _big(content, start[page] + header + 2 * which, 2)
     if ((offset < header + 2 * n_cells[page]) | (offset > pages.usable - 4)).any():
         raise NotPlain
@@ -325,7 +330,7 @@ class _Rows:
     until now is as SQLite's check wants it"""
 
     def __init__(self, pages: PagesOfFile, content: np.ndarray, n_pages: int, affinities: Sequence[str]) -> None:
-        start = BEFORE + np.arange(n_pages) * pages.size
+        start = BEFORE + np.arange(n_pages, dtype=np.int64) * pages.size
         if (content[start] != LEAF).any():
             raise NotPlain
         page, cell = _cells(pages, content, start, 8)

@@ -6,6 +6,7 @@ By that two attributes are told to be the same, or not, whatever they are called
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def attributes_of(release: Published) -> dict[str, Attribute]:
         attributes[field.field] = Attribute(
             field.field, release.title, values, 0, True, field.equivalence_class, field.value, np.asarray(field.records)
         )
-    equivalence_classes = np.arange(len(release.records))
+    equivalence_classes = np.arange(len(release.records), dtype=np.int64)
     for at, name in enumerate(release.quasi_identifiers):
         values, codes = tuple(release.categories[at].tolist()), release.classes[:, at][release.class_of]
         level = release.coarsened.get(name, 0)
@@ -109,7 +110,7 @@ def parts_of(first: Published, second: Published, shared: Sequence[str] = ()) ->
     alone = np.concatenate([a[(a >= 0) & ~both], n_first + b[(b >= 0) & ~both]])
     whole = np.setdiff1d(np.intersect1d(part[:n_first], part[n_first:]), part[alone])
     number = np.full(size, -1, np.int64)
-    number[whole] = np.arange(len(whole))
+    number[whole] = np.arange(len(whole), dtype=np.int64)
     part = number[part]
     of_equivalence_class = part[:n_first][first.coarsest_region], part[n_first:][second.coarsest_region]
     return _by_classes(of_equivalence_class, len(whole), (first, second), shared)
@@ -154,7 +155,7 @@ def likeness(first: Attribute, second: Attribute, parts: Parts) -> float | None:
         return None
     codes: dict[str, int] = {}
     at = [
-        np.array([codes.setdefault(without_writing(value), len(codes)) for value in own.values])
+        np.array([codes.setdefault(without_writing(value), len(codes)) for value in own.values], np.int64)
         for own in (first, second)
     ]
     joined = [_added(table, of, len(codes)) for table, of in zip(tables, at)]
@@ -203,8 +204,10 @@ def _joined_best(fine: np.ndarray, coarse: np.ndarray) -> float:
     if len(coarse) < 2:
         return 0.0  # an attribute of one value tells nothing
     nearest = np.array([np.minimum(row, coarse).sum(axis=1) for row in fine])
-    shares = np.column_stack([optimize.nnls(fine.T, row)[0] for row in coarse])
-    return max(_moved_one_by_one(start.argmax(axis=1), fine, coarse) for start in (shares, nearest))
+    starts = [nearest]
+    with suppress(RuntimeError, np.linalg.LinAlgError):  # scipy 1.12 and 1.13 come to no end where values are alike
+        starts.append(np.column_stack([optimize.nnls(fine.T, row)[0] for row in coarse]))
+    return max(_moved_one_by_one(start.argmax(axis=1), fine, coarse) for start in starts)
 
 
 def _moved_one_by_one(part_of: np.ndarray, fine: np.ndarray, coarse: np.ndarray) -> float:

@@ -56,7 +56,7 @@ class _GroupSums:
             column = np.where(family.class_of >= 0, family.class_of, n_classes - 1)
             key = (region[:, None] * n_classes + column[None, :]).ravel()
             ones = np.ones(n, np.int64)
-            members = sparse.csr_matrix((ones, (key, np.arange(n))), shape=(family.low.size, n))
+            members = sparse.csr_matrix((ones, (key, np.arange(n, dtype=np.int64))), shape=(family.low.size, n))
             known = np.flatnonzero((family.low.ravel() > 0) | (family.high.ravel() < UNBOUNDED))
             rows.append(members[known])
             low.append(family.low.ravel()[known])
@@ -74,12 +74,12 @@ class _GroupSums:
 
     def _showing(self, family: Sums) -> np.ndarray:
         """The equivalence class of the last release that shows each sum of a family, NONE for none."""
-        released_classes = np.full(family.low.shape, NONE)
+        released_classes = np.full(family.low.shape, NONE, np.int64)
         if family.release == self._last:
             published = self._over.releases[self._last]
             used = np.unique(self._over.entries[self._joint, self._over.schema_of[self._last]])
             own = self._over.own_class[self._last][used[used >= 0]]
-            column_of = np.full(len(published.classes) + 1, NONE)
+            column_of = np.full(len(published.classes) + 1, NONE, np.int64)
             column_of[own[own >= 0]] = np.flatnonzero(own >= 0)
             here = np.flatnonzero((published.level == family.level) & (column_of[published.class_of] >= 0))
             released_classes[published.region[here], column_of[published.class_of[here]]] = here
@@ -111,7 +111,7 @@ def cheapest(proofs: Sequence[np.ndarray], records: np.ndarray) -> np.ndarray | 
     chosen = np.zeros(len(records), bool)
     sizes = [len(proof) for proof in proofs]
     rows = sparse.csr_matrix(
-        (np.ones(sum(sizes)), (np.repeat(np.arange(len(proofs)), sizes), np.concatenate(proofs))),
+        (np.ones(sum(sizes)), (np.repeat(np.arange(len(proofs), dtype=np.int64), sizes), np.concatenate(proofs))),
         shape=(len(proofs), len(records)),
     )
     used = np.unique(rows.indices)

@@ -72,8 +72,8 @@ def kept(levels: Sequence[Places], k: int, rng: np.random.Generator, progress: P
 
 def families(levels: Sequence[Places]) -> list[np.ndarray]:
     """Of each level (K,), the number of the outermost place around each place, unique over all levels: its family."""
-    first = np.cumsum([0, *(len(places) for places in levels)])
-    top = [first[at] + np.arange(len(places)) for at, places in enumerate(levels)]
+    first = np.cumsum([0, *(len(places) for places in levels)], dtype=np.int64)
+    top = [first[at] + np.arange(len(places), dtype=np.int64) for at, places in enumerate(levels)]
     for at in reversed(range(len(levels) - 1)):
         parent = levels[at].parent
         top[at] = np.where(parent >= 0, np.append(top[at + 1], NOBODY)[parent], top[at])
@@ -88,7 +88,7 @@ def largest(limit: np.ndarray, below: np.ndarray, released: np.ndarray, within: 
     and in all
     """
     value = np.where(limit >= k, limit, 0)
-    open_rows = np.arange(len(value))
+    open_rows = np.arange(len(value), dtype=np.int64)
     while len(open_rows):
         now, sums = value[open_rows], below[open_rows]
         lower = np.minimum(_step(now, released[open_rows], k), _step(now + sums, within[open_rows], k) - sums)
@@ -119,7 +119,7 @@ class _Work:
     def keep(self) -> None:
         """Every equivalence class as it was, or as much less as it must be."""
         caps = [places.released[:, -1].copy() for places in self.levels]
-        some: list[np.ndarray] = [np.arange(len(places)) for places in self.levels]
+        some: list[np.ndarray] = [np.arange(len(places), dtype=np.int64) for places in self.levels]
         while True:
             wrong = self._fill(some, caps)
             if not wrong:
@@ -164,9 +164,9 @@ class _Work:
 
     def _lower(self, level: int, places: np.ndarray, need: np.ndarray, caps: Sequence[np.ndarray]) -> None:
         """Let the largest equivalence class within each of these places show fewer."""
-        marked = np.full(len(self.levels[level]), NOBODY)
-        marked[places] = np.arange(len(places))
-        best, where = np.zeros(len(places), np.int64), np.full((len(places), 2), NOBODY)
+        marked = np.full(len(self.levels[level]), NOBODY, np.int64)
+        marked[places] = np.arange(len(places), dtype=np.int64)
+        best, where = np.zeros(len(places), np.int64), np.full((len(places), 2), NOBODY, np.int64)
         for finer in reversed(range(level)):
             parent = self.levels[finer].parent
             marked = np.where(parent >= 0, marked[parent], NOBODY)
@@ -175,7 +175,7 @@ class _Work:
             first = order[np.flatnonzero(np.diff(marked[order], prepend=NOBODY))]
             more = first[self.released[finer][first] > best[marked[first]]]
             best[marked[more]] = self.released[finer][more]
-            where[marked[more]] = np.column_stack([np.full(len(more), finer), more])
+            where[marked[more]] = np.column_stack([np.full(len(more), finer, np.int64), more])
         for finer in range(level):
             here = where[:, 0] == finer
             at = where[here, 1]
@@ -295,7 +295,7 @@ class _Work:
             rows = np.flatnonzero(~done & (most >= more))
             if not len(rows):
                 continue
-            some, number = places[rows], np.full(len(rows), more)
+            some, number = places[rows], np.full(len(rows), more, np.int64)
             fits = self._label_fits(level, some, number) & self._fits(level, some, number, until=source)
             fits &= self._label_fits(source, around[rows], -number)
             self._change(level, some[fits], number[fits], until=source)
@@ -308,7 +308,7 @@ class _Work:
         first."""
         last = len(self.levels) - 1
         family = self.top[last][some]
-        levels = [np.full(len(self.released[level]), level) for level in range(last)]
+        levels = [np.full(len(self.released[level]), level, np.int64) for level in range(last)]
         parts = [
             np.flatnonzero((self.released[at] >= 2 * self.k) & np.isin(self.top[at], family)) for at in range(last)
         ]
@@ -330,7 +330,7 @@ class _Work:
         """Move people of equivalence classes to the outermost regions around them, where so many more are needed, if
         that can be."""
         last = len(self.levels) - 1
-        fewer, more = np.full(len(sources), -taken), taken + need
+        fewer, more = np.full(len(sources), -taken, np.int64), taken + need
         fits = self._label_fits(level, sources, fewer) & self._fits(level, sources, fewer, until=last)
         fits &= self._label_fits(last, tops, more)  # and what is within may be as many as are needed
         self._change(level, sources[fits], fewer[fits])

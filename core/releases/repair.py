@@ -221,7 +221,7 @@ class _Work:
         out = np.flatnonzero(first.released & ~plan.released)
         out = out[np.lexsort((out, -first.records[out], first.class_of[out]))]
         starts = np.flatnonzero(np.diff(first.class_of[out], prepend=-1))
-        rank = np.arange(len(out)) - np.repeat(starts, np.diff(starts, append=len(out)))
+        rank = np.arange(len(out), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(out)))
         new = plan
         for turn in range(int(rank.max(initial=-1)) + 1):
             tried = out[rank == turn]
@@ -267,12 +267,12 @@ class _Groups:
 def _groups_of(after: Examined, published: Published, class_of: np.ndarray) -> _Groups:
     """The groups of the classes of a release, the last of an overlay, and which joint classes these ones concern."""
     if after.disclosed is None:
-        return _Groups(np.arange(len(published.classes)), np.empty(0, bool))
+        return _Groups(np.arange(len(published.classes), dtype=np.int64), np.empty(0, bool))
     over = after.disclosed.overlay
     last = len(over.releases) - 1
     entry = over.entries[:, over.schema_of[last]]
     own = np.append(over.own_class[last], NONE)[entry]
-    of_class = np.full(len(published.classes), NONE)
+    of_class = np.full(len(published.classes), NONE, np.int64)
     of_class[own[own >= 0]] = over.group_of[own >= 0]
     return _Groups(of_class, np.isin(over.group_of, of_class[class_of]))
 
@@ -339,7 +339,7 @@ def _disclosing_equivalence_classes(
     over, last = findings.disclosed.overlay, len(findings.disclosed.overlay.releases) - 1
     by_class = _EquivalenceClasses(over, last)
     size = np.empty(len(released), np.int64)
-    size[np.lexsort((ranks(len(released), ties), plan.records[released]))] = np.arange(len(released))
+    size[np.lexsort((ranks(len(released), ties), plan.records[released]))] = np.arange(len(released), dtype=np.int64)
     for count in (*findings.counts, *findings.undecided):
         equivalence_classes = by_class.showing(count)
         if not len(equivalence_classes) and count.kind == REST:
@@ -393,7 +393,7 @@ class _EquivalenceClasses:
         self._columns = over.regions[:, first : first + len(self._published.levels)]
         self._by_class = np.argsort(self._published.class_of, kind="stable")
         self._starts = np.searchsorted(
-            self._published.class_of[self._by_class], np.arange(len(self._published.classes) + 1)
+            self._published.class_of[self._by_class], np.arange(len(self._published.classes) + 1, dtype=np.int64)
         )
 
     def showing(self, count: Count) -> np.ndarray:
@@ -413,7 +413,11 @@ class _EquivalenceClasses:
             near |= np.isin(column, own[own >= 0])
         joint = self._related(count)
         equivalence_classes = self._in_cells(np.flatnonzero(near), joint)
-        return equivalence_classes if len(equivalence_classes) else self._in_cells(np.arange(len(regions)), joint)
+        return (
+            equivalence_classes
+            if len(equivalence_classes)
+            else self._in_cells(np.arange(len(regions), dtype=np.int64), joint)
+        )
 
     def _related(self, count: Count) -> np.ndarray:
         return np.flatnonzero(np.isin(self._over.group_of, self._over.group_of[count.joint]))

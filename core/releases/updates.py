@@ -264,7 +264,7 @@ class Comparing:
         ids = np.array([self._classes.setdefault(text, len(self._classes)) for text in texts], np.int64)
         numbered = [np.full(len(of_level), NO_REGION, np.int64) for of_level in own]  # own number -> the first one's
         for of_level, to in zip(own, numbered):
-            to[of_level] = np.arange(len(of_level))
+            to[of_level] = np.arange(len(of_level), dtype=np.int64)
         columns = _counted_in(release)
         shown, level, region, shown_as = (np.concatenate(parts) for parts in zip(*columns))
         number = np.full(len(level), NO_REGION, np.int64)
@@ -278,14 +278,15 @@ class Comparing:
         records = np.bincount(position, release.records[shown], len(key)).astype(np.int64)
         places_of = []  # of each class of a region, one by one what it is counted in
         for (some, *_), own_place in zip(
-            columns, np.split(position, np.cumsum([len(some) for some, *_ in columns])[:-1])
+            columns, np.split(position, np.cumsum([len(some) for some, *_ in columns], dtype=np.int64)[:-1])
         ):
             places_of.append(np.full(len(release.records), -1, np.int64))
             places_of[-1][some] = own_place
         fields: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {}
         for columns_shown in all_values(release):
             values = np.array(
-                [self._values.setdefault(text, len(self._values)) for text in to_list(columns_shown.categories)]
+                [self._values.setdefault(text, len(self._values)) for text in to_list(columns_shown.categories)],
+                np.int64,
             )
             value = values.astype(np.int64)[columns_shown.value]
             for place_of in places_of:
@@ -307,7 +308,7 @@ class Comparing:
             numbered = ((position, same_regions(release, first)) for position, first in enumerate(self._first))
             position, own = next((numbers for numbers in numbered if numbers[1] is not None), (len(self._first), None))
             if own is None:
-                own = [np.arange(crosswalk.n_regions) for crosswalk in release.levels.crosswalks]
+                own = [np.arange(crosswalk.n_regions, dtype=np.int64) for crosswalk in release.levels.crosswalks]
                 self._first.append(release)
             self._numbers[key] = (release.areas, release.levels), position, own
         return self._numbers[key][1:]
@@ -316,7 +317,7 @@ class Comparing:
 def _counted_in(release: Published) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
     """What the classes of regions of a release are counted in, each by itself first: their positions, and as what they
     are, the level, the region and whether that is all who are shown there and within."""
-    everything, last = np.arange(len(release.level)), len(release.levels) - 1
+    everything, last = np.arange(len(release.level), dtype=np.int64), len(release.levels) - 1
     counted_in = [(everything, release.level, release.region, release.level)]
     around = release.region.copy()
     for height in range(1, last + 1):
@@ -367,7 +368,7 @@ def _difference(
     parts, there = [], np.ones(len(in_new), bool)
     for release, rows, sign in ((before, in_old, -1), (after, in_new, 1)):
         place_of = np.full(len(release.key), -1, np.int64)
-        place_of[rows] = np.arange(len(rows))
+        place_of[rows] = np.arange(len(rows), dtype=np.int64)
         row, value, records = release.fields[name]
         place = place_of[row]
         there &= np.bincount(place[place >= 0], minlength=len(rows)) > 0

@@ -190,7 +190,7 @@ def updated(
     profile, k = records.profile, wanted.k
     cell, row = _people(records)
     area, class_of = area_of_cells(profile)[cell], profile.counts.indices[cell]
-    there, n_classes = np.arange(len(cell)), max(len(profile.classes), 1)
+    there, n_classes = np.arange(len(cell), dtype=np.int64), max(len(profile.classes), 1)
     if nested or records.table.kept:
         fewer = held_back(places, rng)
         region = levels.crosswalks[0].region_of[area]
@@ -215,7 +215,9 @@ def _drawn(place: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> n
     """So many people of each place, each as likely as the others: their positions. place : (N,) of each person"""
     order = np.lexsort((rng.random(len(place)), place))
     of_place = place[order]
-    return np.sort(order[np.arange(len(order)) - np.searchsorted(of_place, of_place) < number[of_place]])
+    return np.sort(
+        order[np.arange(len(order), dtype=np.int64) - np.searchsorted(of_place, of_place) < number[of_place]]
+    )
 
 
 def _by_value(
@@ -240,7 +242,7 @@ def _by_value(
         level, region, of_class = _in_own_numbers(release, records.profile, levels, areas)
         kept = written_as(row_values_in(release, names) or NOT_SHOWN, column.categories.tolist())
         at = kept.equivalence_class
-        theirs = np.array([number.setdefault(text, len(number)) for text in kept.categories.tolist()], int)
+        theirs = np.array([number.setdefault(text, len(number)) for text in kept.categories.tolist()], np.int64)
         values_released.append((level[at], region[at], of_class[at], theirs[kept.value], kept.records))
     parts_of_values = _sensitive_parts(list(number), names, records.table.sensitive)
     keys: list[np.ndarray] = []
@@ -271,7 +273,9 @@ def _by_value(
         now = np.bincount(np.searchsorted(key, pair[pair >= 0]), minlength=len(key)).astype(np.int64)
         of_fields = [part_of[of_value] for part_of in parts_of_values]
         by_value.append(
-            PlacesByValue(of_place, of_value, now, np.full(len(key), NOBODY), released_before, within, of_fields)
+            PlacesByValue(
+                of_place, of_value, now, np.full(len(key), NOBODY, np.int64), released_before, within, of_fields
+            )
         )
         keys.append(key)
         pair_keys.append(pair)
@@ -287,7 +291,7 @@ def _by_value(
 def _numbered(column: Column) -> tuple[np.ndarray, dict[str, int]]:
     """What each person shows beside quasi-identifiers as a number, and that of each text."""
     number: dict[str, int] = {}
-    own = np.array([number.setdefault(text, len(number)) for text in column.categories.tolist()], int)
+    own = np.array([number.setdefault(text, len(number)) for text in column.categories.tolist()], np.int64)
     return own[column.codes], number
 
 
@@ -343,7 +347,7 @@ def places_of(profile: Profile, levels: Levels, earlier: Sequence[Published], ar
     parents = []
     for height, key in enumerate(keys):
         if height == len(keys) - 1:
-            parents.append(np.full(len(key), NOBODY))
+            parents.append(np.full(len(key), NOBODY, np.int64))
             continue
         region, of_class = np.divmod(key, n_classes)
         around = levels.parents(height)[region]
@@ -383,7 +387,7 @@ def _in_own_numbers(
     region = np.empty(len(release.region), np.int64)
     for level, numbers in enumerate(old_numbers):
         new_of = np.empty(len(numbers), np.int64)
-        new_of[numbers] = np.arange(len(numbers))
+        new_of[numbers] = np.arange(len(numbers), dtype=np.int64)
         here = release.level == level
         region[here] = new_of[release.region[here]]
     names = release.quasi_identifiers
@@ -431,7 +435,7 @@ def levels_drawn(
     """The level at which each person is shown, (N,) int8, SUPPRESSED for none: of those of a place whom no finer level
     shows so many as it shows, each as likely as the others."""
     level_of = np.full(len(area), SUPPRESSED, np.int8)
-    waiting = np.arange(len(area))
+    waiting = np.arange(len(area), dtype=np.int64)
     for level, crosswalk in enumerate(levels.crosswalks):
         region = crosswalk.region_of[area[waiting]]
         there = waiting[region >= 0]
@@ -439,7 +443,7 @@ def levels_drawn(
         order = np.lexsort((rng.random(len(there)), at))
         at, there = at[order], there[order]
         starts = np.flatnonzero(np.diff(at, prepend=NOBODY))
-        rank = np.arange(len(at)) - np.repeat(starts, np.diff(starts, append=len(at)))
+        rank = np.arange(len(at), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(at)))
         level_of[there[rank < numbers.released[level][at]]] = level
         waiting = waiting[level_of[waiting] == SUPPRESSED]
     return level_of
@@ -451,17 +455,17 @@ def _split(
     """The records with a cell for each area, class and level at which people of them are shown; of one level, those who
     are not shown are in none. And the level of each cell."""
     profile, table = records.profile, records.table
-    counted_in = np.arange(len(cell)) if nested else np.flatnonzero(level_of != SUPPRESSED)
+    counted_in = np.arange(len(cell), dtype=np.int64) if nested else np.flatnonzero(level_of != SUPPRESSED)
     n_levels = int(level_of.max(initial=0)) + 2
     keys, at = np.unique(cell[counted_in] * n_levels + level_of[counted_in] + 1, return_inverse=True)
     of_cell, level = np.divmod(keys, n_levels)
     of_area = area_of_cells(profile)[of_cell]
     numbers = np.bincount(at.reshape(-1), minlength=len(keys)).astype(profile.counts.dtype)
-    starts = np.searchsorted(of_area, np.arange(profile.counts.shape[0] + 1))
+    starts = np.searchsorted(of_area, np.arange(profile.counts.shape[0] + 1, dtype=np.int64))
     # Given by its parts, a matrix keeps two cells of one area and class apart.
     counts = sparse.csr_matrix((numbers, profile.counts.indices[of_cell], starts), shape=profile.counts.shape)
     counts.has_canonical_format = True  # else newer ones (scipy 1.17) join them as soon as anything is added up
-    own = np.full(len(cell), SUPPRESSED)
+    own = np.full(len(cell), SUPPRESSED, np.int64)
     own[counted_in] = at.reshape(-1)
     cell_of = np.full(len(table), -1, np.int64)
     if table.counts is None:

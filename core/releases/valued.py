@@ -130,7 +130,7 @@ def of_one_value(some: np.ndarray, part: np.ndarray, place: np.ndarray, n: int) 
 
     some : (P,) bool, of each value of a place; part : (P,) which value of the field that is
     """
-    least, largest = np.full(n, np.iinfo(np.int64).max), np.full(n, NOBODY)
+    least, largest = np.full(n, np.iinfo(np.int64).max, np.int64), np.full(n, NOBODY, np.int64)
     np.minimum.at(least, place[some], part[some])
     np.maximum.at(largest, place[some], part[some])
     return np.asarray(least == largest)
@@ -206,7 +206,7 @@ class _Work:
         parts = []
         for level, at in enumerate(some):
             places, parent = self.places[level], self.places[level].parent[at]
-            own = np.full(len(at), NOBODY)
+            own = np.full(len(at), NOBODY, np.int64)
             if level < len(some) - 1:
                 own = np.where(parent >= 0, np.searchsorted(some[level + 1], parent), NOBODY)
             caps = self.caps[level][at]
@@ -215,7 +215,7 @@ class _Work:
         numbers = kept(parts, self.wanted.k, rng)
         for level, at in enumerate(some):
             self.released[level][at], self.within[level][at] = numbers.released[level], numbers.within[level]
-        outermost = np.full(len(self.level_of), NOBODY)
+        outermost = np.full(len(self.level_of), NOBODY, np.int64)
         for place, top in reversed(list(zip(self.people.place, self.top))):
             outermost = np.where(place >= 0, top[place], outermost)
         waiting = np.flatnonzero(np.isin(outermost, families))
@@ -236,7 +236,7 @@ class _Work:
         in_turn = self._in_turn(level, below)
         if self.wanted.identical_rows:
             in_turn = [self._identical(level, in_turn, below, some)]
-        first = np.full(len(here), len(in_turn))
+        first = np.full(len(here), len(in_turn), np.int64)
         for turn, wanted in reversed(list(enumerate(in_turn))):
             first[rank < wanted[pair]] = turn
         place = by_value.place[pair]
@@ -288,7 +288,7 @@ class _Work:
         equivalence class; of one that shows as many there and within; of the others, the smallest first. (P,) each."""
         places, by_value = self.places[level], self.by_value[level]
         n_releases = places.released.shape[1]
-        number = np.arange(n_releases)
+        number = np.arange(n_releases, dtype=np.int64)
         there = [self._common(level, self._free(level, below), of_release) for of_release in by_value.released.T]
         same = (
             (places.released == self.released[level][:, None])
@@ -296,10 +296,16 @@ class _Work:
             & (np.transpose(there) == places.released)
         )
         last = np.where(same, number, NOBODY).max(axis=1, initial=NOBODY)[by_value.place]
-        own = np.where(last >= 0, by_value.released[np.arange(len(last)), last], 0)
+        own = np.where(last >= 0, by_value.released[np.arange(len(last), dtype=np.int64), last], 0)
         other = places.within != self.within[level][:, None]
         order = np.lexsort((-np.broadcast_to(number, other.shape), places.within, other), axis=1)[by_value.place]
-        return [own, *(by_value.within[np.arange(len(own)), order[:, turn]] - below for turn in range(n_releases))]
+        return [
+            own,
+            *(
+                by_value.within[np.arange(len(own), dtype=np.int64), order[:, turn]] - below
+                for turn in range(n_releases)
+            ),
+        ]
 
     def lowered(self, families: np.ndarray) -> np.ndarray:
         """The families of which something tells of a few, or shows too few values, after their caps were lowered."""
@@ -374,4 +380,4 @@ class _Work:
 def _ranks(key: np.ndarray) -> np.ndarray:
     """The number of each entry among those of the same key, from 0; key : ascending."""
     starts = np.flatnonzero(np.diff(key, prepend=NOBODY))
-    return np.arange(len(key)) - np.repeat(starts, np.diff(starts, append=len(key)))
+    return np.arange(len(key), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(key)))

@@ -19,7 +19,7 @@ from .pictures.maps import MOST_SHAPES
 from .provenance import Provenance, how_it_was_done
 
 TRIPLE = 3.0  # the paper's advice
-FIFTHS = np.arange(1.0, 6.0)
+FIFTHS = np.arange(1.0, 6.0, dtype=float)
 
 
 def audit_report(

@@ -44,7 +44,7 @@ def areas_within(areas: Areas, members: np.ndarray) -> Areas:
 
 def _adjacency_within(adjacency: Adjacency, members: np.ndarray) -> Adjacency:
     number = np.full(len(adjacency), -1, np.int64)
-    number[members] = np.arange(len(members))
+    number[members] = np.arange(len(members), dtype=np.int64)
     first, second = number[adjacency.owners], number[adjacency.others]
     pairs = (first >= 0) & (first < second)
     return adjacency_of_pairs(first[pairs], second[pairs], adjacency.borders[pairs], len(members))
@@ -66,7 +66,8 @@ def profile_within(profile: Profile, members: np.ndarray, attributes: Sequence[s
         categories.append(profile.categories[position][used])
     class_of, classes = combine_codes(codes, [len(values) for values in categories])
     joins = sparse.csr_matrix(
-        (np.ones(len(occurs), np.int64), (np.arange(len(occurs)), class_of)), shape=(len(occurs), len(classes))
+        (np.ones(len(occurs), np.int64), (np.arange(len(occurs), dtype=np.int64), class_of)),
+        shape=(len(occurs), len(classes)),
     )
     summed = (counts[:, occurs] @ joins).tocsc().tocsr()  # there and back sorts each row in linear time
     return Profile(summed, classes, tuple(categories), tuple(attributes))

@@ -59,7 +59,7 @@ def run_scenarios(
     its outcome. Cancelling ends the runs with the scenarios that were finished at a k.
     """
     runs: list[ScenarioRun] = []
-    places = dict(parts) or {EVERYWHERE: np.arange(len(areas))}
+    places = dict(parts) or {EVERYWHERE: np.arange(len(areas), dtype=np.int64)}
     n_runs = len(places) * len(selections) * len(configurations)
     for scenario, within, selected in _scenarios(areas, profile, places, selections):
         for k, wanted in configurations.items():

@@ -37,7 +37,7 @@ def balanced_density(
         in_order[start:stop] = members
         sizes += [last - first for first, last in _cells(population[members], int(cells[row]))]
         progress(len(sizes) / n_sites)
-    site = np.repeat(np.arange(n_sites), sizes)
+    site = np.repeat(np.arange(n_sites, dtype=np.int64), sizes)
     return SiteLocation(np.column_stack([np.bincount(site, column) / sizes for column in points[in_order].T]))
 
 
@@ -84,7 +84,7 @@ def _cells_per_row(rows: list[Stretch], population: np.ndarray, n_sites: int) ->
 
     The largest remainders decide who gets one more or gives one up; of equals the lower row.
     """
-    points = np.array([stop - start for start, stop in rows])
+    points = np.array([stop - start for start, stop in rows], np.int64)
     everyone = population.sum()
     # Times the whole population, so that remainders of whole numbers that are equal compare as equal.
     share = np.array([population[start:stop].sum() for start, stop in rows]) * n_sites

@@ -179,7 +179,7 @@ def draw_town_plan(rng: np.random.Generator, n_areas: int, progress: Progress = 
     side = connected_parts(first, second, len(faces))
     banks = np.argsort(-np.bincount(side[~water]), kind="stable")[:2]
     stretch = np.bincount(side[water]).argmax()
-    labels: np.ndarray = np.full(len(faces), -1)
+    labels: np.ndarray = np.full(len(faces), -1, np.int64)
     for number, bank in enumerate(to_list(banks)):
         own = side == bank
         wanted = round(n_areas * own.sum() / np.isin(side, banks).sum())
@@ -206,7 +206,7 @@ def _limits(rng: np.random.Generator) -> shapely.Polygon:
 
 def _blocks(rng: np.random.Generator, n_blocks: int, limits: shapely.Polygon) -> np.ndarray:
     """The Voronoi cells of points that lie as densely as people live, (n_blocks,) polygons within the limits."""
-    steps = np.arange(-1.2 * LIMITS, 1.2 * LIMITS, STEP)
+    steps = np.arange(-1.2 * LIMITS, 1.2 * LIMITS, STEP, dtype=float)
     grid = np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2)
     shapely.prepare(limits)
     grid = grid[shapely.contains_xy(limits, grid)]
@@ -221,7 +221,7 @@ def _blocks(rng: np.random.Generator, n_blocks: int, limits: shapely.Polygon) ->
 
 def _density(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
     """Relative density of people at points (m, 2), (m,): most in the middle, with a few second centres, unevenly."""
-    angles = rng.uniform(0, 2 * np.pi, 5) + np.arange(5) * 2 * np.pi / 5
+    angles = rng.uniform(0, 2 * np.pi, 5) + np.arange(5, dtype=np.int64) * 2 * np.pi / 5
     away = rng.uniform(4_000, 8_000, 5)
     waves = np.column_stack([rng.normal(0, 1 / 3_000, (6, 2)), rng.uniform(0, 2 * np.pi, 6)])
     peaks = np.column_stack([away * np.cos(angles), away * np.sin(angles)])
@@ -239,7 +239,7 @@ def _river_line(rng: np.random.Generator) -> shapely.LineString:
     A sine-generated curve: the river's heading, not its position, swings like a sine along its course.
     """
     step = 40.0
-    along = np.arange(-1.1 * SIDE, 1.1 * SIDE, step)
+    along = np.arange(-1.1 * SIDE, 1.1 * SIDE, step, dtype=float)
     phase = rng.uniform(0, 2 * np.pi, 3)
     swing = 0.95 + 0.25 * np.sin(along / 2_900 + phase[0])
     heading = swing * np.sin(2 * np.pi * along / 4_300 + phase[1]) + 0.25 * np.sin(along / 2_100 + phase[2])

@@ -300,8 +300,8 @@ class Sampler:
 def sampler_of_shares(attribute: str, categories: np.ndarray, shares: np.ndarray) -> Sampler:
     """Draws a category of one attribute; categories : (m,); shares : (rows, m), each row adding up to 1."""
     n_rows, n_categories = shares.shape
-    codes = smallest_integers(np.tile(np.arange(n_categories), n_rows), n_categories)
-    rows = np.repeat(np.arange(n_rows), n_categories)
+    codes = smallest_integers(np.tile(np.arange(n_categories, dtype=np.int64), n_rows), n_categories)
+    rows = np.repeat(np.arange(n_rows, dtype=np.int64), n_categories)
     return Sampler(_upper_ends(rows, shares.ravel(), n_rows), {attribute: Column(codes, categories)})
 
 
@@ -318,7 +318,7 @@ def sampler_of_entries(rows: np.ndarray, weights: np.ndarray, fields: Mapping[st
 def _upper_ends(rows: np.ndarray, weights: np.ndarray, n_rows: int) -> np.ndarray:
     """Where each entry's numbers end, (E,) int64; rows : (E,) ascending."""
     running = np.cumsum(weights)
-    last = np.searchsorted(rows, np.arange(n_rows), side="right") - 1
+    last = np.searchsorted(rows, np.arange(n_rows, dtype=np.int64), side="right") - 1
     before = np.concatenate([[0.0], running[last[:-1]]])
     total = running[last] - before
     # The last entry of a row ends at exactly 1, so that every number has an owner.

@@ -139,7 +139,7 @@ def generate_records(
     if tilt is None:
         draws = [Draw(sampler, rows) for sampler in source.samplers()]
     elif isinstance(source, Distributions):
-        own_row = np.arange(len(texts))
+        own_row = np.arange(len(texts), dtype=np.int64)
         draws = [Draw(sampler, own_row) for sampler in tilted_samplers(source, rows, counts, tilt, seed)]
     else:
         raise InputError(
@@ -196,7 +196,7 @@ def _areas_between(ends: np.ndarray, start: int, stop: int) -> np.ndarray:
     """The area of each of the records start..stop - 1; ends : (n,) running sum of the areas' records."""
     first, last = np.searchsorted(ends, [start, stop - 1], side="right")
     inside = np.clip(ends[first : last + 1], start, stop)
-    return np.repeat(np.arange(first, last + 1), np.diff(inside, prepend=start))
+    return np.repeat(np.arange(first, last + 1, dtype=np.int64), np.diff(inside, prepend=start))
 
 
 def _concatenated(chunks: list[RecordTable]) -> RecordTable:

@@ -34,7 +34,7 @@ def region_columns(levels: Levels, nested: bool, values: Sequence[str] = ()) -> 
         "areas": column_of_numbers(np.concatenate(areas).astype(np.int64)),
     }
     if nested:
-        columns["vbas_level"] = column_of_numbers(np.repeat(np.arange(len(levels)) + 1, n_regions))
+        columns["vbas_level"] = column_of_numbers(np.repeat(np.arange(len(levels), dtype=np.int64) + 1, n_regions))
         columns["vbas_parent"] = _parents(levels)
     if values:
         columns["vbas_values"] = column_from_values([shown for shown, n in zip(values, n_regions) for _ in range(n)])

@@ -124,7 +124,9 @@ class Search:
         """The entropy of each quasi-identifier at each of its levels, bits per record."""
         bits = []
         for name, records in zip(self.profile.quasi_identifiers, records_by_value(self.profile)):
-            levels = self.hierarchies[name].codes if name in self.hierarchies else [np.arange(len(records))]
+            levels = (
+                self.hierarchies[name].codes if name in self.hierarchies else [np.arange(len(records), dtype=np.int64)]
+            )
             bits.append([entropy(np.bincount(codes, records)) for codes in levels])
         return bits
 

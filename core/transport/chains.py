@@ -61,7 +61,7 @@ class Relief:
         """
         load, prices = self.loads.load, self.loads.prices
         reached, waiting = np.full(len(load), np.inf), np.full(len(load), np.inf)
-        came_from, movers = np.full(len(load), -1), np.full(len(load), -1)
+        came_from, movers = np.full(len(load), -1, np.int64), np.full(len(load), -1, np.int64)
         reached[start] = waiting[start] = 0.0
         passed: list[int] = []
         horizons: list[tuple[float, int]] = []
@@ -98,7 +98,7 @@ class Relief:
         """The ways out of a facility, kept until its members change or the list is widened."""
         ways = self._ways_out[facility]
         if ways is None:
-            members = np.array(self.loads.members[facility])
+            members = np.array(self.loads.members[facility], np.int64)
             width = int(self._width[facility])
             ways = self._all_ways(facility, members, width) if width else self._near_ways(facility, members)
             self._ways_out[facility] = ways
@@ -112,7 +112,7 @@ class Relief:
         """The ways to the facilities in the lists of the members."""
         arcs, own = self.loads.arcs, self.loads.distance[members]
         targets = arcs.targets[members]
-        position = np.repeat(np.arange(len(members)), targets.shape[1])
+        position = np.repeat(np.arange(len(members), dtype=np.int64), targets.shape[1])
         targets, extra = targets.ravel(), (arcs.lengths[members] - own[:, None]).ravel()
         chosen = smallest_by_group(targets, extra, without=facility)
         horizon = float((arcs.horizon[members] - own).min())
@@ -124,7 +124,7 @@ class Relief:
         extras = spatial.distance.cdist(arcs.points[members], arcs.facilities)
         extras -= self.loads.distance[members][:, None]
         mover = extras.argmin(axis=0)
-        extra = extras[mover, np.arange(len(mover))]
+        extra = extras[mover, np.arange(len(mover), dtype=np.int64)]
         values = extra + self.loads.prices
         values[facility] = np.inf
         if width + 1 >= len(values):
@@ -148,7 +148,7 @@ class Refill:
         by_target = np.argsort(targets, kind="stable")
         self._owners = by_target // loads.arcs.targets.shape[1]
         self._lengths = loads.arcs.lengths.ravel()[by_target]
-        self._start = np.searchsorted(targets[by_target], np.arange(len(loads.load) + 1))
+        self._start = np.searchsorted(targets[by_target], np.arange(len(loads.load) + 1, dtype=np.int64))
 
     def refill(self, facility: int) -> None:
         """Bring one destination to a facility with room and a price, or lower its price to 0."""
@@ -158,7 +158,7 @@ class Refill:
         """Dijkstra's method backwards from `start`; lowers the prices of the facilities it passes."""
         loads, prices = self.loads, self.loads.prices
         reached, waiting = np.full(len(prices), np.inf), np.full(len(prices), np.inf)
-        goes_to, movers = np.full(len(prices), -1), np.full(len(prices), -1)
+        goes_to, movers = np.full(len(prices), -1, np.int64), np.full(len(prices), -1, np.int64)
         reached[start] = waiting[start] = 0.0
         passed: list[int] = []
         end, length = start, np.inf  # the facility whose price would be the first to fall to 0, and how far that is

@@ -105,9 +105,9 @@ def alternate_location_allocation(points: np.ndarray, n_facilities: int, progres
 def equal_groups(points: np.ndarray, n_groups: int) -> np.ndarray:
     """A first split into groups of points that lie together, (n,) int64: their sizes differ by one at most."""
     group_of = np.empty(len(points), np.int64)
-    sizes = np.diff(np.arange(n_groups + 1) * len(points) // n_groups)
+    sizes = np.diff(np.arange(n_groups + 1, dtype=np.int64) * len(points) // n_groups)
     before = np.concatenate([[0], np.cumsum(sizes)])
-    waiting = [(np.arange(len(points)), 0, n_groups)]
+    waiting = [(np.arange(len(points), dtype=np.int64), 0, n_groups)]
     while waiting:
         members, first, last = waiting.pop()
         if last - first == 1:

@@ -33,7 +33,7 @@ class Arcs:
 
     def two_cheapest(self, prices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The cheapest listed facility of each destination, its distance + price, and the second lowest, each (n,)."""
-        everyone = np.arange(len(self.points))
+        everyone = np.arange(len(self.points), dtype=np.int64)
         values = self.lengths + prices[self.targets]
         place = values.argmin(axis=1)
         facility, lowest = self.targets[everyone, place], values[everyone, place]
@@ -53,7 +53,7 @@ class Arcs:
             some = unsure[first : first + step]
             values = spatial.distance.cdist(self.points[some], self.facilities) + prices
             best = values.argmin(axis=1)
-            better = values[np.arange(len(some)), best] < lowest[some]
+            better = values[np.arange(len(some), dtype=np.int64), best] < lowest[some]
             facility[some[better]] = best[better]
             lowest[some[better]] = values[better, best[better]]
         return facility, lowest

@@ -87,7 +87,7 @@ class SingleMoves:
         eager = eager[order]
         targets = self.room_at[eager]
         first = np.searchsorted(targets, targets)
-        admitted = np.arange(len(eager)) - first < (self.capacity - self.load)[targets]
+        admitted = np.arange(len(eager), dtype=np.int64) - first < (self.capacity - self.load)[targets]
         return self._move(eager[admitted])
 
     def _move(self, destinations: np.ndarray) -> np.ndarray:
@@ -110,7 +110,7 @@ class SingleMoves:
         open_ = np.flatnonzero(self.load < self.capacity)
         newly_open = np.flatnonzero(changed & (self.load < self.capacity))
         if len(newly_open) > FEW:
-            self._search_room(np.arange(len(self.points)), open_)
+            self._search_room(np.arange(len(self.points), dtype=np.int64), open_)
             return
         stale = (self.room_at == NOWHERE) | changed[self.room_at]
         self._search_room(np.flatnonzero(stale), open_)

@@ -48,7 +48,9 @@ class Cells:
                 progress(first / n_rows)
                 rows: slice | np.ndarray = slice(first, first + CHUNK)
                 if self.last is not None:
-                    rows = np.searchsorted(self.last, np.arange(first, min(first + CHUNK, n_rows)), side="right")
+                    rows = np.searchsorted(
+                        self.last, np.arange(first, min(first + CHUNK, n_rows), dtype=np.int64), side="right"
+                    )
                 columns = [texts[codes[rows]].tolist() for texts, codes in zip(self.texts, self.codes)]
                 out.write("".join(line + self.end for line in map(",".join, zip(*columns))).encode("utf-8"))
 
@@ -72,7 +74,8 @@ def cells_of(table: Table, write: Callable[[Path, Table], None]) -> Cells | None
         return None
     number = field(unused_name("n", [of.name() for of in table.fields]), "long")
     once = Table(
-        [number, *table.fields], [np.arange(longest), *([*of, *[None] * (longest - len(of))] for of in values)]
+        [number, *table.fields],
+        [np.arange(longest, dtype=np.int64), *([*of, *[None] * (longest - len(of))] for of in values)],
     )
     with temporary_folder() as folder:
         write(folder / "values.csv", once)

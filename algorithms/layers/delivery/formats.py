@@ -57,7 +57,7 @@ def _written_in(folder: Path, suffix: str, source_type: QgsProcessing.SourceType
     shapes = None if shape is None else np.array([shape])
     crs = None if shape is None else QgsCoordinateReferenceSystem("EPSG:32614")
     fields = number_fields(vbas_region="integer", name="text")
-    table = Table(fields, (np.array([1]), ["one"]), geometry, shapes, crs)
+    table = Table(fields, (np.array([1], np.int64), ["one"]), geometry, shapes, crs)
     DISK.make_folder(folder)
     a_dbf = shape is None and suffix in (".shp", ".dbf")  # a Shapefile without shapes is a .dbf alone
     file = folder / ("one.shp" if a_dbf else f"one{suffix}")

@@ -306,8 +306,8 @@ def shades(ramp: tuple[str, ...], n: int) -> list[str]:
     """n colours from the light end of a ramp of three to the dark one; its middle for a single class."""
     stops = np.array([QColor(colour).getRgb()[:3] for colour in ramp], dtype=float)
     at = np.linspace(0.0, len(ramp) - 1.0, n) if n > 1 else np.array([(len(ramp) - 1) / 2])
-    parts = [np.interp(at, np.arange(len(ramp)), stops[:, part]) for part in range(3)]
-    return [QColor(*colour).name() for colour in np.round(np.column_stack(parts)).astype(int).tolist()]
+    parts = [np.interp(at, np.arange(len(ramp), dtype=np.int64), stops[:, part]) for part in range(3)]
+    return [QColor(*colour).name() for colour in np.round(np.column_stack(parts)).astype(np.int64).tolist()]
 
 
 def _hatch(symbol: QgsSymbol, condition: str) -> None:

@@ -167,7 +167,7 @@ def _sites_and_numbers(
         raise InputError(tr("SITES is empty: give at least one point."))
     if not source.sourceCrs().isValid():
         raise InputError(tr("SITES has no coordinate reference system: assign the layer its CRS first."))
-    rows = np.arange(1, len(wkbs) + 1)
+    rows = np.arange(1, len(wkbs) + 1, dtype=np.int64)
     shapes = shapely.centroid(shapes_of(wkbs, rows, "SITES"))
     check_degrees(shapely.get_coordinates(shapes), source.sourceCrs(), "SITES")
     return shapely.get_coordinates(layer.to_planar(shapes, source.sourceCrs())), numbers

@@ -68,7 +68,7 @@ def joins_of(regions: Regions) -> Divisions:
     """Every pair of neighbouring regions, and what becomes of them when they are one."""
     territory, n_regions = regions.territory, regions.n_regions
     pairs = np.sort(regions.region_of[np.column_stack(territory.adjacency.pairs())], axis=1)
-    key = np.unique((pairs @ np.array([n_regions, 1]))[pairs[:, 0] != pairs[:, 1]])
+    key = np.unique((pairs @ np.array([n_regions, 1], np.int64))[pairs[:, 0] != pairs[:, 1]])
     first, second = np.divmod(key, n_regions)
     of_region = territory.lost_of_regions(regions.counts)
     lost = -(of_region[first] + of_region[second]).astype(float)
@@ -85,7 +85,7 @@ def joins_of(regions: Regions) -> Divisions:
     for region in (first, second):
         position, lengths = runs(begins[region], sizes[region])
         offsets = territory.points[members[position]] - np.repeat(centres, lengths, axis=0)
-        pair = np.repeat(np.arange(len(key)), lengths)
+        pair = np.repeat(np.arange(len(key), dtype=np.int64), lengths)
         length += np.bincount(pair, norms(offsets), len(key))
     return Divisions(first, second, length, lost)
 

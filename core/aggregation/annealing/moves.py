@@ -84,8 +84,8 @@ class Batches:
 
 def _apart(sources: np.ndarray, targets: np.ndarray, n_regions: int) -> np.ndarray:
     """Which moves are the first to touch both of their regions, (m,) bool."""
-    position = np.arange(len(sources))
-    first = np.full(n_regions, len(sources))
+    position = np.arange(len(sources), dtype=np.int64)
+    first = np.full(n_regions, len(sources), np.int64)
     np.minimum.at(first, sources, position)
     np.minimum.at(first, targets, position)
     return (first[sources] == position) & (first[targets] == position)

@@ -62,13 +62,13 @@ def _around(adjacency: Adjacency) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
     n = len(adjacency)
     first = adjacency.matrix().astype(np.int32)
     both = (first + first @ first).tocsr()
-    owner, other = np.repeat(np.arange(n), np.diff(both.indptr)), both.indices.astype(np.int64)
+    owner, other = np.repeat(np.arange(n, dtype=np.int64), np.diff(both.indptr)), both.indices.astype(np.int64)
     apart = owner != other
     owner, other = owner[apart], other[apart]
     near = np.isin(owner * n + other, adjacency.owners * n + adjacency.others)
     order = np.lexsort([other, ~near, owner])
     owner, other, near = owner[order], other[order], near[order]
-    place = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    place = np.arange(len(owner), dtype=np.int64) - np.searchsorted(owner, owner)
     kept = place < MOST_AROUND
     return owner[kept], other[kept], near[kept], place[kept]
 
@@ -77,7 +77,7 @@ def _links(adjacency: Adjacency, owner: np.ndarray, other: np.ndarray, place: np
     """Of each pair the bits of the places around the owner that the other one is a neighbour of, (p,) uint64."""
     n = len(adjacency)
     step, lengths = runs(adjacency.starts[other], np.diff(adjacency.starts)[other])
-    pair = np.repeat(np.arange(len(other)), lengths)
+    pair = np.repeat(np.arange(len(other), dtype=np.int64), lengths)
     order = np.lexsort([other, owner])
     keys = (owner * n + other)[order]
     wanted = owner[pair] * n + adjacency.others[step]

@@ -82,7 +82,7 @@ class Regions:
         self.distances: np.ndarray = np.zeros(n_areas)
         self.centres: np.ndarray = np.zeros((n_regions, 2))
         self.pull: np.ndarray = np.zeros((n_regions, 2))
-        self._measure(np.arange(n_areas), self.region_of, np.arange(n_regions))
+        self._measure(np.arange(n_areas, dtype=np.int64), self.region_of, np.arange(n_regions, dtype=np.int64))
 
     def _measure(self, areas: np.ndarray, position: np.ndarray, regions: np.ndarray) -> None:
         """The same for some regions; areas : all areas of these; position : of their region among them."""
@@ -143,7 +143,7 @@ class Regions:
         self.lost += float(loss_change.sum())
         changed = np.concatenate([sources, targets])
         position = np.full(self.n_regions, -1, np.int64)
-        position[changed] = np.arange(len(changed))
+        position[changed] = np.arange(len(changed), dtype=np.int64)
         of_area = position[self.region_of]
         members = np.flatnonzero(of_area >= 0)
         self._measure(members, of_area[members], changed)

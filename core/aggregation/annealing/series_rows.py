@@ -27,7 +27,7 @@ class SeriesRows:
         for regions, sign in ((sources, -1), (targets, 1)):
             region = np.repeat(regions, lengths)
             change += self._after(region, class_of, at, sign) - self._lost[region, class_of]
-        return np.bincount(np.repeat(np.arange(len(areas)), lengths), change, len(areas))
+        return np.bincount(np.repeat(np.arange(len(areas), dtype=np.int64), lengths), change, len(areas))
 
     def _after(self, region: np.ndarray, class_of: np.ndarray, at: np.ndarray, sign: int) -> np.ndarray:
         """The weight of what is suppressed of classes of regions once an area has left, or joined, (entries,)."""

@@ -88,7 +88,7 @@ class Territory:
         records = np.zeros((self.n_periods, len(key)), self.counts.dtype)
         records[period, at.reshape(-1)] = of_all.data
         area, class_of = np.divmod(key, n_series)
-        return np.searchsorted(area, np.arange(n + 1)), class_of, records
+        return np.searchsorted(area, np.arange(n + 1, dtype=np.int64)), class_of, records
 
     def n_entries(self, areas: np.ndarray) -> int:
         """How many entries some areas have in `counts`."""
@@ -116,12 +116,17 @@ class Territory:
     def grouped(self, region_of: np.ndarray, n_regions: int) -> sparse.csr_matrix:
         """The records of each class in each region, (n_regions, C)."""
         ones = np.ones(len(self), self.counts.dtype)
-        members = sparse.csr_matrix((ones, (region_of, np.arange(len(self)))), shape=(n_regions, len(self)))
+        members = sparse.csr_matrix(
+            (ones, (region_of, np.arange(len(self), dtype=np.int64))), shape=(n_regions, len(self))
+        )
         return (members @ self.counts).tocsr()
 
     def lost_of_rows(self, grouped: sparse.csr_matrix) -> np.ndarray:
         """The weight of what each row of such a matrix suppresses, (n_regions,) float."""
-        row, n_regions = np.repeat(np.arange(grouped.shape[0]), np.diff(grouped.indptr)), grouped.shape[0]
+        row, n_regions = (
+            np.repeat(np.arange(grouped.shape[0], dtype=np.int64), np.diff(grouped.indptr)),
+            grouped.shape[0],
+        )
         if self.n_periods == 1:
             return np.bincount(row, self.lost(grouped.data, grouped.indices), n_regions)
         n_series = grouped.shape[1] // self.n_periods
@@ -134,7 +139,9 @@ class Territory:
 def runs(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The positions of several runs one after the other, (sum of lengths,), and the lengths."""
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths), lengths
+    return np.arange(ends[-1] if len(ends) else 0, dtype=np.int64) + np.repeat(
+        starts - (ends - lengths), lengths
+    ), lengths
 
 
 def territory_of(
@@ -177,8 +184,8 @@ def _whole_in_all(series: Series, sizes: np.ndarray, k: int) -> tuple[np.ndarray
     """The classes that some region could release in all periods, period by period, (T C',) positions, the last but one
     more where nobody has it; and how many periods there are. sizes : (C,) records of each class with its period."""
     n_series = int(series.class_of.max(initial=-1)) + 1
-    position = np.full((series.n_periods, n_series), len(sizes))
-    position[series.period_of, series.class_of] = np.arange(len(sizes))
+    position = np.full((series.n_periods, n_series), len(sizes), np.int64)
+    position[series.period_of, series.class_of] = np.arange(len(sizes), dtype=np.int64)
     there = np.append(sizes, 0)[position]
     whole = (there > 0).any(axis=0) & ~((there > 0) & (there < k)).any(axis=0)
     return position[:, whole].reshape(-1), series.n_periods

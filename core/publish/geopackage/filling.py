@@ -172,7 +172,7 @@ def _insert_runs(
     parts = -(-lengths // LONGEST_RUN)
     last = np.cumsum(parts) - 1
     positions, rest = np.repeat(positions, parts), lengths - (parts - 1) * LONGEST_RUN
-    lengths = np.full(len(positions), LONGEST_RUN)
+    lengths = np.full(len(positions), LONGEST_RUN, np.int64)
     lengths[last] = rest
     done = np.cumsum(lengths) - lengths
     # A temporary table would be found before one of the same name.

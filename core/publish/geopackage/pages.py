@@ -138,10 +138,10 @@ def _rows_between(first: int, last: int, stops: np.ndarray | None) -> np.ndarray
     """Which of the different rows each written one is, from one on to before another, int64; stops : (R,) up to which
     each is written, None where each is written once"""
     if stops is None:
-        return np.arange(first, last)
+        return np.arange(first, last, dtype=np.int64)
     begin, end = np.searchsorted(stops, [first, last - 1], side="right").tolist()
     until = np.minimum(stops[begin : end + 1], last)
-    return np.repeat(np.arange(begin, end + 1), np.diff(until, prepend=first))
+    return np.repeat(np.arange(begin, end + 1, dtype=np.int64), np.diff(until, prepend=first))
 
 
 def compare_some(
@@ -164,7 +164,7 @@ def compare_some(
     for i, (codes, values) in enumerate(coded):
         progress(0.5 * i / len(coded))
         first = np.full(len(values), -1, np.int64)
-        first[codes[::-1]] = np.arange(n_different - 1, -1, -1)
+        first[codes[::-1]] = np.arange(n_different - 1, -1, -1, dtype=np.int64)
         first = first[first >= 0]
         looked_at.append(first[:: max(len(first) // LOOKED_AT, 1)])
     positions = np.unique(np.concatenate(looked_at))
@@ -241,7 +241,7 @@ class _Texts:
         self._place = np.zeros(len(texts), np.int64)
         for length in to_list(np.unique(self.lengths)):
             own = np.flatnonzero(self.lengths == length)
-            self._place[own] = np.arange(len(own))
+            self._place[own] = np.arange(len(own), dtype=np.int64)
             if length:
                 self._sources[length] = np.frombuffer(b"".join(texts[own]), f"V{length}")
 
@@ -275,7 +275,7 @@ class _Leaves:
     def add(self, cells: Cells, rows: np.ndarray, first: int) -> int:
         """Make pages of rows, of which the first has the number `first` + 1; which row comes next: the last page is
         only written where no more rows come. rows : (n,) int64, positions among the cells"""
-        size, number = self._target.page_size, first + 1 + np.arange(len(rows))
+        size, number = self._target.page_size, first + 1 + np.arange(len(rows), dtype=np.int64)
         pieces = cells.pieces(rows)
         payload = np.full(len(rows), 2, np.int64)
         for texts, which in pieces:
@@ -290,7 +290,7 @@ class _Leaves:
             starts.append(bisect_right(stops, reached + room, starts[-1]))
         if first + len(rows) < self._n_rows:
             starts.pop()  # the last page may have room for rows that come next
-        page_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        page_of = np.repeat(np.arange(len(starts) - 1, dtype=np.int64), np.diff(starts))
         taken = slice(0, starts[-1])
         within = np.cumsum(length[taken])
         before = np.append(0, within)[np.asarray(starts[:-1], np.int64)]
@@ -313,12 +313,12 @@ class _Leaves:
         place = place + 2  # the number of the row is no value
         for texts, which in pieces:
             place = texts.put(content, place, which[taken])
-        page = np.arange(len(starts) - 1) * size
+        page = np.arange(len(starts) - 1, dtype=np.int64) * size
         content[page] = LEAF
         numbers: np.ndarray = np.ndarray((len(content) - 1,), ">u2", content, strides=(1,))
         numbers[page + 3] = np.diff(starts)
         numbers[page + 5] = offset[np.asarray(starts[1:], np.int64) - 1] % (1 << 16)
-        nth = np.arange(starts[-1]) - np.asarray(starts[:-1], np.int64)[page_of]
+        nth = np.arange(starts[-1], dtype=np.int64) - np.asarray(starts[:-1], np.int64)[page_of]
         numbers[page_of * size + LEAF_HEADER + 2 * nth] = offset
         self._append(content, to_list(first + np.asarray(starts[1:], np.int64)))
         return first + starts[-1]
@@ -378,7 +378,7 @@ def _interior(pages: Sequence[int], last: Sequence[int], size: int) -> np.ndarra
     of_two[3] = len(key)
     of_two[5] = int(begin.min(initial=size)) % (1 << 16)
     of_four[LEAF_HEADER] = pages[-1]
-    of_two[INTERIOR_HEADER + 2 * np.arange(len(key))] = begin
+    of_two[INTERIOR_HEADER + 2 * np.arange(len(key), dtype=np.int64)] = begin
     of_four[begin] = pages[:-1]
     _put_varints(content, begin + 4, key, width)
     return content
@@ -448,7 +448,7 @@ def _varint_of(value: int) -> bytes:
 
 def _varint(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Numbers, and how many bytes each takes as `_varint_of` it, two arrays (n,) int64."""
-    limits = 1 << 7 * np.arange(1, 9)
+    limits = 1 << 7 * np.arange(1, 9, dtype=np.int64)
     return values, 1 + np.searchsorted(limits, values, side="right")
 
 

@@ -90,7 +90,7 @@ def add_index(connection: sqlite3.Connection, table: str, shape: str, bounds: np
     connection.execute(" ".join(("DELETE FROM", nodes)))
     while len(cells) > most:
         cells, starts = _packed(cells, most)
-        numbers = number + np.arange(len(starts))
+        numbers = number + np.arange(len(starts), dtype=np.int64)
         node_of = np.repeat(numbers, np.diff(starts, append=len(cells)))
         led_to = zip(cells["to"].tolist(), node_of.tolist())
         connection.executemany(_insertion(parents if depth else of_rows), led_to)
@@ -117,9 +117,9 @@ def _packed(cells: np.ndarray, most: int) -> tuple[np.ndarray, np.ndarray]:
     n_strips = int(np.ceil(np.sqrt(n_nodes)))
     strip_size = most * -(-n_nodes // n_strips)
     strip = np.empty(len(cells), np.int64)
-    strip[np.argsort(cells["bounds"][:, 0], kind="stable")] = np.arange(len(cells)) // strip_size
+    strip[np.argsort(cells["bounds"][:, 0], kind="stable")] = np.arange(len(cells), dtype=np.int64) // strip_size
     cells = cells[np.lexsort([cells["bounds"][:, 2], strip])]
-    return cells, np.arange(0, len(cells), most)
+    return cells, np.arange(0, len(cells), most, dtype=np.int64)
 
 
 def _nodes(cells: np.ndarray, starts: np.ndarray, depth: int, size: int) -> list[bytes]:

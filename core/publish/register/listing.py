@@ -242,7 +242,7 @@ def detail_of(releases: Sequence[Published], numbers: Sequence[int], identifiers
         )
     position = {identifier: i for i, identifier in enumerate(identifiers.tolist())}
     n, times, last = len(identifiers), np.zeros(len(identifiers), np.int64), np.zeros(len(identifiers), np.int64)
-    level, areas = (np.full(n, np.iinfo(np.int64).max) for _ in range(2))
+    level, areas = (np.full(n, np.iinfo(np.int64).max, np.int64) for _ in range(2))
     for release, number in zip(releases, numbers):
         at = np.array([position.get(area, n) for area in release.areas.tolist()], np.int64)
         was_released = np.zeros(n + 1, bool)

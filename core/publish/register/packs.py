@@ -156,7 +156,7 @@ class Unpacked:
         categories, classes = self._classes(*parts[CLASSES], len(release.quasi_identifiers))
         columns = read_pack(parts[COUNTS][1]).columns
         level, region, class_of, records = (columns[name] for name in ("level", "region", "class", "records"))
-        most = np.array([crosswalk.n_regions for crosswalk in levels.crosswalks])
+        most = np.array([crosswalk.n_regions for crosswalk in levels.crosswalks], np.int64)
         _within(level, len(levels))
         _within(region, most[level])
         _within(class_of, len(classes))

@@ -48,7 +48,7 @@ class Axis:
         else:
             apart = self.step or round_step(self.high - self.low)
             first, last = np.ceil(self.low / apart - 1e-9), np.floor(self.high / apart + 1e-9)
-            values = to_list(np.arange(first, last + 1) * apart)
+            values = to_list(np.arange(first, last + 1, dtype=np.int64) * apart)
         inside = [value for value in values if self.low * (1 - 1e-9) <= value <= self.high * (1 + 1e-9) or value == 0]
         return [(value, _mark(value)) for value in inside]
 

@@ -51,7 +51,7 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
         edges = np.unique(np.rint(np.geomspace(low, high + 1, BINS // 2 + 1))) - 0.5
     elif wholes:
         step = max(1.0, np.ceil((high - low + 1) / BINS))
-        edges = np.arange(low - 0.5, high + 0.5 + step, step)
+        edges = np.arange(low - 0.5, high + 0.5 + step, step, dtype=float)
     else:
         edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
     heights = np.histogram(known, edges)[0]
@@ -82,7 +82,7 @@ def bars(groups: Mapping[str, tuple[Sequence[str], Sequence[float]]], title: str
     """A bar per name, group after group: {group: (names, heights)}."""
     names = [name for own, _ in groups.values() for name in own]
     lengths = [length for _, own in groups.values() for length in own]
-    heads = dict(zip(np.cumsum([0, *(len(own) for own, _ in groups.values())]).tolist(), groups))
+    heads = dict(zip(np.cumsum([0, *(len(own) for own, _ in groups.values())], dtype=np.int64).tolist(), groups))
     return horizontal_bars(names, lengths, title if title == y_title else f"{title} ({y_title})", heads=heads)
 
 
@@ -286,12 +286,12 @@ def sizes(counts: np.ndarray, title: str, x_title: str, y_title: str) -> str:
     step = max(1, int(np.ceil(np.percentile(counts, 99.5) / BINS)))
     place = np.minimum((counts - 1) // step, BINS)
     heights = 100.0 * np.bincount(place) / len(counts)
-    first = 1 + step * np.arange(len(heights))
+    first = 1 + step * np.arange(len(heights), dtype=np.int64)
     names = [str(start) if step == 1 else f"{start}-{start + step - 1}" for start in first.tolist()]
     if len(names) > BINS:
         names[-1] = f"≥ {first[-1]}"
     frame = Frame(Axis(x_title, -0.6, len(names) - 0.4, names=tuple(names)), linear(y_title, heights))
-    edges = np.arange(len(names) + 1) - 0.5
+    edges = np.arange(len(names) + 1, dtype=np.int64) - 0.5
     described = tr(
         "Half of them have at most {middle}, the largest {counts}.",
         middle=formatted(float(np.median(counts))),
@@ -307,7 +307,7 @@ def cloud(x: np.ndarray, y: np.ndarray, title: str, x_title: str, y_title: str) 
         logarithmic(tr("{x_title} (logarithmic)", x_title=x_title), x),
         logarithmic(tr("{y_title} (logarithmic)", y_title=y_title), y),
     )
-    places = np.unique(np.rint(np.column_stack(frame.at(x, y))).astype(int), axis=0)
+    places = np.unique(np.rint(np.column_stack(frame.at(x, y))).astype(np.int64), axis=0)
     dots = "".join(f"M{a} {b}h.1" for a, b in to_list(places))
     content = frame.drawn() + element(
         "path", d=dots, stroke=FILL, stroke_width=7, stroke_linecap="round", stroke_opacity=0.35

@@ -23,7 +23,9 @@ def classes_of(values: np.ndarray, like: np.ndarray | None = None) -> tuple[np.n
     different = np.unique(of)
     if len(different) <= CLASSES and np.isin(values, different).all():
         return np.searchsorted(different, values), [formatted(value) for value in to_list(different)]
-    inner = np.unique([_rounded(limit) for limit in to_list(np.quantile(of, np.arange(1, CLASSES) / CLASSES))])
+    inner = np.unique(
+        [_rounded(limit) for limit in to_list(np.quantile(of, np.arange(1, CLASSES, dtype=np.int64) / CLASSES))]
+    )
     inner = inner[(inner > different[0]) & (inner <= different[-1])]
     if not len(inner):  # nearly all have the lowest value: those above it are a class
         inner = different[-1:] if len(different) < 2 else different[1:2]

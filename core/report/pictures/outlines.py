@@ -46,7 +46,7 @@ def _rings(shapes: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
     new = np.ones(len(points), bool)
     new[1:] = (points[1:] != points[:-1]).any(axis=1) | (of_ring[1:] != of_ring[:-1])
     points, of_ring = points[new], of_ring[new]
-    bounds = np.searchsorted(of_ring, np.arange(len(rings) + 1))
+    bounds = np.searchsorted(of_ring, np.arange(len(rings) + 1, dtype=np.int64))
     outlines, owner = [], []
     for i, (start, end) in enumerate(zip(to_list(bounds[:-1]), to_list(bounds[1:]))):
         if end - start > 3:  # the first point stands at the end again
@@ -68,7 +68,7 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     points = np.vstack(rings)
     # (x, y) as one number: whole numbers of a page are far below 2^31
     node = np.unique(points[:, 0] * 2**32 + points[:, 1], return_inverse=True)[1].reshape(-1)
-    sizes = np.array([len(ring) for ring in rings])
+    sizes = np.array([len(ring) for ring in rings], np.int64)
     last = np.cumsum(sizes) - 1
     following = np.append(node[1:], node[:1])
     following[last] = node[last - sizes + 1]
@@ -77,7 +77,7 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     edges = np.unique(low * n_nodes + high)
     meeting = np.bincount(np.concatenate([edges // n_nodes, edges % n_nodes]), minlength=n_nodes) > 2
     starts = last - sizes + 1
-    of_point = np.repeat(np.arange(len(rings)), sizes)
+    of_point = np.repeat(np.arange(len(rings), dtype=np.int64), sizes)
     # A ring that meets no other is cut at its least node.
     cut = meeting[node]
     alone = ~np.logical_or.reduceat(cut, starts)
@@ -91,15 +91,15 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     following_cut = np.append(begin[1:], 0)
     following_cut[ends_ring] = first + sizes
     n_points = following_cut - begin + 1
-    chain = np.repeat(np.arange(len(begin)), n_points)
-    within = np.arange(len(chain)) - np.repeat(np.cumsum(n_points) - n_points, n_points)
+    chain = np.repeat(np.arange(len(begin), dtype=np.int64), n_points)
+    within = np.arange(len(chain), dtype=np.int64) - np.repeat(np.cumsum(n_points) - n_points, n_points)
 
     def at(step: np.ndarray, of: np.ndarray) -> np.ndarray:
         """Positions so many steps from where chains begin, around their rings."""
         ring = of_ring[of]
         return starts[ring] + (begin[of] - starts[ring] + step) % sizes[ring]
 
-    every = np.arange(len(begin))
+    every = np.arange(len(begin), dtype=np.int64)
     ends = [node[at(step, every)] for step in (np.zeros_like(every), n_points - 1, np.ones_like(every), n_points - 2)]
     turned = (ends[0] > ends[1]) | ((ends[0] == ends[1]) & (ends[2] > ends[3]))
     step = np.where(turned[chain], n_points[chain] - 1 - within, within)
@@ -123,7 +123,7 @@ def _joined(
     """The rings, put together again from the lines of their chains."""
     _, _, of_ring, turned = chains
     kept, of_chain = shapely.get_coordinates(lines, return_index=True)
-    bounds = np.searchsorted(of_chain, np.arange(len(lines) + 1))
+    bounds = np.searchsorted(of_chain, np.arange(len(lines) + 1, dtype=np.int64))
     parts: list[list[np.ndarray]] = [[] for _ in range(n_rings)]
     for line, (start, end) in enumerate(zip(to_list(bounds[:-1]), to_list(bounds[1:]))):
         piece = kept[start:end][::-1] if turned[line] else kept[start:end]

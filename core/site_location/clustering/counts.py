@@ -81,7 +81,7 @@ class _DenseLocal:
 
     def transfer(self, slot: int, signs: np.ndarray) -> None:
         """Let areas leave and join a region for good; signs : (m,). What is local is out of date then."""
-        self._counts.regions[self._regions[slot]] = self._rows(np.array([slot]), signs[None, :])[0]
+        self._counts.regions[self._regions[slot]] = self._rows(np.array([slot], np.int64), signs[None, :])[0]
 
     def _rows(self, slot: np.ndarray, signs: np.ndarray) -> np.ndarray:
         """The counts, (P, C), of the regions `slot` (P,) after the transfers `signs` (P, m)."""
@@ -193,7 +193,7 @@ class _SparseLocal:
     def _levels(self, slot: np.ndarray, signs: np.ndarray) -> np.ndarray:
         """As `levels`, for a few regions."""
         change = sparse.csr_matrix(signs.astype(np.int64)) @ self._areas
-        pair = np.repeat(np.arange(len(slot)), np.diff(change.indptr))
+        pair = np.repeat(np.arange(len(slot), dtype=np.int64), np.diff(change.indptr))
         before = self._before[slot[pair], change.indices]
         after = before + change.data
         level, at_level, classes = self._levels_before[:, slot]
@@ -219,7 +219,7 @@ class _SparseLocal:
 
 def _as_matrix(rows: list[np.ndarray]) -> sparse.csr_matrix:
     """Rows of counts of whatever classes, as the rows of a sparse matrix."""
-    pointers = np.cumsum([0, *(len(row) for row in rows)])
+    pointers = np.cumsum([0, *(len(row) for row in rows)], dtype=np.int64)
     values = np.concatenate([np.zeros(0, np.int64), *rows])
     return sparse.csr_matrix((values, np.zeros(len(values), np.int64), pointers), (len(rows), 1))
 

@@ -258,7 +258,7 @@ def _distinct(regions: np.ndarray, n_regions: int) -> tuple[np.ndarray, np.ndarr
     position = np.zeros(n_regions, np.int64)
     position[regions] = 1
     distinct = np.flatnonzero(position)
-    position[distinct] = np.arange(len(distinct))
+    position[distinct] = np.arange(len(distinct), dtype=np.int64)
     return distinct, position[regions]
 
 
