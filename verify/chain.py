@@ -16,8 +16,10 @@ import argparse
 import hashlib
 import json
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -183,6 +185,9 @@ def judged(name: str, holds: bool, good: str, bad: str) -> Claim:
 
 
 def main() -> int:
+    # Names that the code page of a Windows system lacks are written by their numbers.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("register", type=Path, metavar="REGISTER.gpkg")
     parser.add_argument("--entry", default="", metavar="HASH", help="the hash of an entry that was noted")

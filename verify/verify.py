@@ -19,9 +19,11 @@ import csv
 import hashlib
 import json
 import sqlite3
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from io import TextIOWrapper
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -376,6 +378,9 @@ def counted_otherwise(told: Told, weights: dict[Place, Any], nested: bool) -> in
 
 
 def main() -> int:
+    # Names that the code page of a Windows system lacks are written by their numbers.
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--k", type=int, help="what is asked, where that is more than the release claims")

@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -37,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     speak(os.environ.get("VBAS_LANGUAGE") or os.environ.get("LC_ALL") or os.environ.get("LANG") or "")
     from ..errors import Cancelled, InputError, PrivacyError, VbasError
 
+    if isinstance(sys.stdout, TextIOWrapper):  # names that the code page of a Windows system lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
     arguments_given = _parser().parse_args(arguments)
     with suppress(ValueError):  # not in the main thread, which has the signals
         signal.signal(signal.SIGTERM, _terminate)

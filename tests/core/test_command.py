@@ -84,6 +84,21 @@ def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
 
 
+def test_names_that_a_code_page_lacks_are_written_by_their_numbers(job, tmp_path, rows):
+    """Whose output goes into a file on Windows has it in the system's code page, in which Greek cannot be written."""
+    pd.DataFrame({"φύλο" if name == "sex" else name: rows[name] for name in rows}).to_csv(
+        tmp_path / "records.csv", index=False
+    )
+    assert main(["anonymize", job(QUASI_IDENTIFIERS=["φύλο"], RELEASE_FOLDER="release")]) == DONE
+    told = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    for command in (["-m", "vbas", "check"], ["-m", "vbas", "verify"], [str(ROOT / "verify" / "verify.py")]):
+        done = subprocess.run(
+            [sys.executable, *command, str(tmp_path / "release")], capture_output=True, env=told, check=False
+        )
+        assert done.returncode == DONE, done.stderr
+        assert "\\u03c6" in done.stdout.decode("cp1252")
+
+
 @pytest.mark.slow
 def test_a_job_is_carried_on_month_by_month(job, tmp_path, rows, capsys):
     path = job(REGISTER="register.gpkg", RELEASE="nested levels")
