@@ -23,6 +23,8 @@ NEEDED = {"numpy": (1, 23), "scipy": (1, 9), "shapely": (2, 0)}  # the oldest
 OLD_PYTHON = (3, 11)  # before which their numpy and scipy are too old: Ubuntu 22.04
 NEWEST_NUMPY_1 = "numpy==1.26.*"  # which goes with what was built for any numpy 1
 PYARROW_OF_NUMPY_2 = 26  # the first that needs numpy 2
+# The last scipy that goes with numpy 1.26 goes with numpy 2 as well; with those before 1.26 an earlier one.
+SCIPY_OF_NUMPY_1, SCIPY_BEFORE_NUMPY_1_26 = "scipy<1.18", "scipy<1.16"
 
 
 @dataclass(frozen=True)
@@ -158,10 +160,8 @@ def pip_line(where: Surroundings) -> str:
 
 
 def _beside_numpy(requirements: Sequence[str], where: Surroundings) -> list[str]:
-    alone = all(
-        requirement.partition("=")[0] in ("shapely", "scipy") for requirement in requirements
-    )  # all they need is numpy
-    if alone:
+    names = {re.split("[=<>]", requirement)[0] for requirement in requirements}
+    if names <= {"shapely", "scipy"}:  # all they need is numpy
         return ["--no-deps", *requirements]
     return [*_numpy_there(requirements, where), *requirements]
 
@@ -184,6 +184,10 @@ def _needed(name: str, where: Surroundings) -> str:
         return NEWEST_NUMPY_1
     if name == "scipy" and where.apt and where.python < OLD_PYTHON:
         return "scipy>={}.{}".format(*NEEDED[name])  # else pip is content with the distribution's
+    if name == "scipy" and re.match(r"1\.([0-9]|1[0-9]|2[0-5])\b", where.numpy):
+        return SCIPY_BEFORE_NUMPY_1_26
+    if name == "scipy" and (not where.numpy or where.numpy.startswith("1.")):
+        return SCIPY_OF_NUMPY_1
     return name
 
 
