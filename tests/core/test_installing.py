@@ -96,7 +96,7 @@ def test_the_scripts_take_the_same_shapely():
     [("1.24.1", "scipy<1.16"), ("1.26.4", "scipy<1.18"), ("", "scipy<1.18"), ("2.2.4", "scipy"), ("10.0", "scipy")],
 )
 def test_scipy_goes_with_the_numpy_that_is_there(numpy, scipy):
-    """That of pip wants numpy 2 since 1.18, which would end the QGIS of many on Windows, or would not load beside 1.26."""
+    """Since 1.18 it wants numpy 2, which would end the QGIS of many on Windows, or would not load beside 1.26."""
     where = replace(WINDOWS, numpy=numpy)
     assert f'"{scipy}"' in lines_for(["scipy"], where)
     assert into_folder(installing.for_folder(["scipy"], where), Path("x"), where)[-2:] == ["--no-deps", scipy]
