@@ -310,7 +310,9 @@ class FileSystem:
 
                 try:
                     msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-                except PermissionError as error:
+                except OSError as error:  # Wine gives no reason
+                    if error.errno in NO_LOCKS:
+                        raise
                     raise BlockingIOError from error
             else:
                 import fcntl

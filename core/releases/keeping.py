@@ -104,7 +104,7 @@ def _step(value: np.ndarray, earlier: np.ndarray, k: int) -> np.ndarray:
     now = value[:, None]
     near = (earlier > 0) & (now > 0) & (np.abs(now - earlier) < k) & (now != earlier)
     bound = np.where(near, np.where(now > earlier, earlier, np.maximum(earlier - k, 0)), now)
-    return np.asarray(bound.min(axis=1, initial=np.iinfo(np.int64).max)) if earlier.shape[1] else value
+    return np.asarray(bound.min(axis=1, initial=np.iinfo(bound.dtype).max)) if earlier.shape[1] else value
 
 
 class _Work:

@@ -17,8 +17,10 @@ from vbas.core.errors import Cancelled, VbasError
 from vbas.core.publish import file_place, files, leftovers
 from vbas.core.publish.delivery import deliver
 from vbas.core.publish.file_place import FilePlace
-from vbas.core.publish.files import FileSystem
+from vbas.core.publish.files import DISK, FileSystem
 from vbas.core.publish.folders import one_run_on
+
+from ..systems import KILLED, ON_WINDOWS, of_posix
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,6 +60,8 @@ class Broken:
 
 
 OLD = ("map.shp", "map.dbf", "map.shx", "map.qix", "table.gpkg", "table.gpkg-wal", "other.txt")
+if not DISK.lists_locks():  # as on Windows, where a journal stands for somebody who works in the table
+    OLD = tuple(name for name in OLD if not name.endswith("-wal"))
 NEW = ("map.shp", "map.dbf", "map.shx", "map.prj", "table.gpkg", "new.csv")
 DELIVERED = {**{name: f"new {name}".encode() for name in NEW}, "other.txt": b"old other.txt"}
 
@@ -117,7 +121,7 @@ def test_whichever_rename_fails_all_is_as_before(folder, kind, links):
         assert bytes_in(folder) == DELIVERED, n  # a second name cannot be had: a rename does as well
         if broken.calls < n:
             break
-    assert failures >= 8  # six new files, two old ones that go without being replaced
+    assert failures >= (7 if ON_WINDOWS else 8)  # six new files, two old ones that go without being replaced
 
 
 def test_what_cannot_be_put_back_is_named(folder):
@@ -184,6 +188,7 @@ def test_a_file_that_another_program_puts_there_meanwhile_is_not_lost(folder, ti
     assert bytes_in(folder) == {**{name: f"old {name}".encode() for name in OLD}, "new.csv": b"of somebody else"}
 
 
+@of_posix
 def test_modes_are_kept_and_new_files_follow_the_umask(folder):
     places = places_in(folder)
     (folder / "map.shp").chmod(0o600)
@@ -198,6 +203,7 @@ def test_modes_are_kept_and_new_files_follow_the_umask(folder):
     assert modes["map.dbf"] == 0o644
 
 
+@of_posix
 def test_the_copy_beside_a_closed_file_is_never_open(folder, monkeypatch):
     """Neither under its own name nor before it is whole."""
     monkeypatch.setattr(files.FileSystem, "shows_what_is_inherited", False)
@@ -213,6 +219,7 @@ def test_the_copy_beside_a_closed_file_is_never_open(folder, monkeypatch):
     assert dict(seen)["table.gpkg"] == 0o600
 
 
+@of_posix
 def test_the_second_name_of_a_staged_file_is_never_open_beside_a_closed_one(folder, monkeypatch):
     seen = []
     link = files.os.link
@@ -294,6 +301,7 @@ def of_group(status, group):
 
 
 @pytest.mark.parametrize("n_guessed", [1, 4])
+@of_posix
 def test_a_planted_link_is_not_followed(folder, monkeypatch, n_guessed):
     """In the place of the copy alone, or of every name beside the target."""
     places = places_in(folder)
@@ -336,7 +344,7 @@ def test_a_killed_run_leaves_no_lock_standing(tmp_path):
         "lock = one_run_on(Path(sys.argv[1]), 'FIRST'); lock.__enter__(); os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path / "a.csv")], timeout=60, check=False)
-    assert done.returncode == -9
+    assert done.returncode == KILLED
     assert len(list(tmp_path.iterdir())) == 1
     with one_run_on(tmp_path / "a.csv", "SECOND"):
         pass
@@ -377,7 +385,7 @@ deliver([FilePlace("MAP", folder / "staged" / "map.shp", folder / "final" / "map
     for name in ("map.shp", "map.dbf", "map.qix", "mappe.shp"):
         (final / name).write_text("old")
     command = [sys.executable, "-c", script, str(folder), str(links), str(n)]
-    killed = subprocess.run(command, timeout=60, check=False).returncode == -9
+    killed = subprocess.run(command, timeout=60, check=False).returncode == KILLED
     left = [path.name for path in final.iterdir() if path.name.startswith(".")]
     assert left or not killed
     leftovers.tidy_up(final / "map.shp")
@@ -458,6 +466,7 @@ def test_what_a_killed_run_of_another_user_leaves_is_no_lock():
         assert os.waitpid(child, 0)[1] == 0
 
 
+@of_posix
 def test_a_lock_is_no_way_into_other_files(tmp_path):
     with one_run_on(tmp_path / "a.csv", "FIRST"):
         (lock,) = tmp_path.iterdir()
@@ -524,6 +533,7 @@ except VbasError as error:
 """
 
 
+@of_posix
 def test_a_limit_on_the_size_of_files_is_said_and_nothing_is_changed(tmp_path):
     final = tmp_path / "final"
     final.mkdir()
@@ -545,6 +555,7 @@ def test_a_limit_on_the_size_of_files_is_said_and_nothing_is_changed(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are listed by Linux")
+@of_posix
 def test_a_folder_whose_names_are_kept_is_not_held_open(tmp_path):
     """A server that releases every night would run out of files."""
     before = sorted(path.name for path in Path("/proc/self/fd").iterdir())

@@ -26,6 +26,7 @@ from vbas.core.records.fields import RecordFields
 
 from ..engines_there import needed
 from ..patience import PATIENCE
+from ..systems import of_posix
 from . import engine_cases as cases
 from .engine_cases import release_in_place
 
@@ -171,6 +172,7 @@ def test_csv_files_are_read_by_the_names_of_their_fields(tmp_path):
 
 
 @pytest.mark.parametrize("pattern", ["", "/*/*.parquet", "/*/*.csv"])
+@of_posix
 def test_names_of_folders_are_fields_of_text(pattern, tmp_path):
     folder, file = tmp_path / "year=2020", f"part{pattern[-4:] if pattern.endswith('csv') else '.parquet'}"
     rows = list(zip(*ROWS.values()))

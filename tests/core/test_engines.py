@@ -31,6 +31,7 @@ from vbas.core.release import apply
 
 from ..engines_there import needed
 from ..exploring import tried
+from ..systems import KILLED, of_posix
 from . import engine_cases as cases
 from .engine_cases import (
     QUASI,
@@ -385,6 +386,7 @@ def test_files_that_vanish_in_between_are_said(parquet, tmp_path):
 
 
 @pytest.mark.slow
+@of_posix
 def test_rights_that_are_missing_are_said(parquet):
     """No user may make a file there, not even root."""
     with pytest.raises(InputError, match=r"nothing can be written into the folder “/proc/self” \("):
@@ -422,6 +424,7 @@ def test_a_destination_is_never_replaced(parquet, tmp_path, monkeypatch):
         ("nul.csv", "keeps it for a device"),
     ],
 )
+@of_posix
 def test_a_destination_that_cannot_be_is_refused_before_any_work(parquet, tmp_path, name, words):
     with open_engine(str(parquet)) as engine, pytest.raises(InputError, match=rf"^DESTINATION.*{words}") as error:
         engine.check_free(str(tmp_path / name))
@@ -540,7 +543,7 @@ with open_engine({str(parquet)!r}) as engine:
     (temporary := tmp_path.parent / f"{tmp_path.name} temporary").mkdir()
     environment = {**os.environ, "TMPDIR": str(temporary)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=300, env=environment, check=False)
-    assert done.returncode == -9, done.stderr
+    assert done.returncode == KILLED, done.stderr
     assert list(temporary.glob("vbas-*/spilled"))
     assert list(tmp_path.glob(".vbas-*/staged.parquet"))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
@@ -550,6 +553,7 @@ with open_engine({str(parquet)!r}) as engine:
 
 
 @pytest.mark.slow
+@of_posix
 def test_a_full_disk_leaves_nothing(parquet, tmp_path):
     """No file of this process may grow beyond a few bytes, which is what a full disk looks like."""
     code = f"""

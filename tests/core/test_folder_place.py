@@ -14,6 +14,7 @@ from vbas.core.package.place import FolderPlace, refuse_other_folders, tidy_up_f
 from vbas.core.publish import files
 from vbas.core.publish.delivery import deliver
 
+from ..systems import of_posix
 from .package_cases import drawn_account, tables_of
 
 
@@ -86,6 +87,7 @@ def test_whatever_fails_all_is_as_it_was(there, tmp_path, monkeypatch, n):
 
 
 @pytest.mark.parametrize("n", range(1, 10))
+@of_posix
 def test_what_a_killed_run_left_is_tidied_up(there, tmp_path, monkeypatch, n):
     staged, before = written(tmp_path / "staged", 2), everything(there)
     with monkeypatch.context() as patch:

@@ -16,6 +16,8 @@ from vbas.core.publish import files as door
 from vbas.core.publish import folders
 from vbas.core.publish.folders import clear_dead, own_folder
 
+from ..systems import of_posix
+
 SCRIPT = """
 import os, sys
 from pathlib import Path
@@ -57,6 +59,7 @@ def living(tmp_path):
 
 
 @pytest.mark.parametrize("prefix", [folders.TEMPORARY, folders.BESIDE])
+@of_posix
 def test_only_folders_of_dead_processes_are_cleared(living, tmp_path, prefix):
     process, folder = living(prefix)
     assert folder.parent == tmp_path / "temporary"
@@ -78,6 +81,7 @@ def dead(living):
     return folder
 
 
+@of_posix
 def test_what_is_not_known_to_be_ours_stays(living, tmp_path, monkeypatch):
     folder = dead(living)
     parent = folder.parent

@@ -26,6 +26,8 @@ from vbas.core.installing import (
     this_one,
 )
 
+from ..systems import of_posix
+
 ROOT = Path(__file__).resolve().parents[2]
 FEDORA = replace(DEBIAN_13, apt=False, managed=False)
 # Of QGIS's default profile, from the folder that a new terminal is in; of the Python that Flatpak has.
@@ -117,6 +119,7 @@ def test_the_tutorial_tells_the_same_lines_before_the_first_click(page):
 
 
 @pytest.mark.parametrize("page", ["docs/install.md", "docs/fr/installer.md"])
+@of_posix
 def test_the_page_on_installing_tells_the_same_lines(page):
     told = [lines for lines in fenced((ROOT / page).read_text(encoding="utf-8")) if not lines.startswith("All work")]
     by_pip = [lines_for(["scipy", "shapely"], where) for where in (WINDOWS, MACOS)]
@@ -143,6 +146,7 @@ def test_a_pyarrow_that_needs_another_numpy_is_as_none(monkeypatch, numpy, pyarr
     assert installing.pyarrow_needed() == ("pyarrow>=14,<26" if numpy.startswith("1.") else "pyarrow>=14")
 
 
+@of_posix
 def test_into_a_folder_nothing_is_built_and_numpy_stays():
     words = into_folder(["duckdb>=1.4,<3"], Path("C:/Users/a b/x"), replace(WINDOWS, numpy="2.2.4"))
     assert {"--only-binary=:all:", "--no-input", "numpy==2.2.4"} < set(words) and "--user" not in words
@@ -170,6 +174,7 @@ def test_the_page_on_large_tables_tells_the_lines_for_engines():
     assert pip_lines(wanted, DEBIAN_12) in fenced(page)
 
 
+@of_posix
 def test_nothing_else_tells_another_way():
     """Every line of pip that is told or shown comes from here."""
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]

@@ -12,6 +12,8 @@ from vbas.core.errors import InputError
 from vbas.core.publish.occupied import Occupied, tables_of_file
 from vbas.core.publish.sqlite_targets import other_tables, refuse_if_held
 
+from ..systems import of_posix
+
 
 @pytest.fixture
 def linked(tmp_path):
@@ -31,6 +33,7 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+@of_posix
 def test_layers_in_the_log_beside_the_file_are_seen_through_a_link(linked):
     file, link = linked
     before = contents(file.parent)
@@ -39,6 +42,7 @@ def test_layers_in_the_log_beside_the_file_are_seen_through_a_link(linked):
 
 
 @pytest.mark.parametrize("locks", [True, False])
+@of_posix
 def test_a_database_that_is_worked_in_is_held_through_a_link(linked, locks, monkeypatch):
     if locks and not Path("/proc/locks").is_file():
         pytest.skip("who holds a file is read from /proc/locks")
@@ -48,6 +52,7 @@ def test_a_database_that_is_worked_in_is_held_through_a_link(linked, locks, monk
             refuse_if_held(name, "CROSSWALK")
 
 
+@of_posix
 def test_the_log_beside_the_file_belongs_to_a_table_that_goes_through_a_link(linked):
     file, link = linked
     run = Occupied()

@@ -16,6 +16,8 @@ from vbas.core.levels import Levels
 from vbas.core.policy import VARIABLE, policies, policies_for_lists
 from vbas.core.synthetic.hamlet import hamlet
 
+from ..systems import of_posix
+
 AREAS = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
 PEOPLE = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
 ASKED: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex"}
@@ -152,6 +154,7 @@ def test_the_library_refuses_what_is_hidden(house):
 
 
 @pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+@of_posix
 def test_the_folder_of_a_system_is_absolute(monkeypatch, system):
     monkeypatch.setattr(policy.sys, "platform", system)
     assert policy.system_file().name == "vbas_policy.toml"

@@ -32,6 +32,7 @@ from vbas.core.publish.register.published_releases import new_entry
 from vbas.core.publish.replacing import check_nameable, check_what_is_there
 from vbas.core.publish.sqlite_targets import _in_use, refuse_if_closed
 
+from ..systems import of_posix
 from .test_register_packs import release_of
 
 
@@ -128,6 +129,7 @@ def test_a_file_that_lacks_a_field_says_which_and_how_many_rows_it_has(tmp_path)
     assert (there.names, there.n_rows) == (["age", None], 2)
 
 
+@of_posix
 def test_a_name_that_is_too_long_is_refused_before_anything_is_worked_out(tmp_path):
     for stem, refused in (("people", False), ("people" * 50, True)):
         path = tmp_path / f"{stem}.csv"
@@ -306,6 +308,7 @@ class OfAnother(FileSystem):
         (0o631, 0o631, 0o611),
     ],
 )
+@of_posix
 def test_where_a_group_cannot_be_had_its_rights_are_those_of_others(tmp_path, mode, with_group, without):
     for groups, expected in ((True, with_group), (False, without)):
         part, files = tmp_path / f"{groups}", OfAnother(groups)

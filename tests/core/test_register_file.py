@@ -28,6 +28,8 @@ from vbas.core.publish.register.masked_points import maskings_in, new_masking
 from vbas.core.publish.register.published_releases import add_release, earlier_releases, new_entry, read_register
 from vbas.core.synthetic.hamlet import hamlet
 
+from ..systems import of_posix
+
 
 @pytest.fixture
 def release():
@@ -146,6 +148,7 @@ def test_a_register_that_is_being_made_is_in_nobody_s_way(release, tmp_path):
     assert len(read_register(tmp_path / "city.gpkg")) == 1
 
 
+@of_posix
 def test_a_link_that_leads_nowhere_is_no_register(release, tmp_path):
     (tmp_path / "register.gpkg").symlink_to(tmp_path / "away.gpkg")
     with pytest.raises(InputError, match="cannot be made: name a"):

@@ -15,6 +15,7 @@ from vbas.core.publish.together import give_free_names
 
 from ..files.deliveries import visible
 from ..files.memory import AFTER, ALL, BEFORE, DENIED, FULL, LOST, OUT, Crash, Memory, Node
+from ..systems import of_posix
 
 NAMES = ("out_stays.csv", "out_drugs.csv", "out.csv")
 WRITTEN = {name: name.encode() for name in NAMES}
@@ -33,6 +34,7 @@ def named(files: Memory) -> Path | None:
 
 
 @pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.title)
+@of_posix
 def test_whatever_happens_at_any_call_all_have_their_names_or_none(rules):
     for fault in ("", BEFORE, AFTER, DENIED, FULL, LOST):
         for at in range(1, 60 if fault else 2):
@@ -58,6 +60,7 @@ def test_whatever_happens_at_any_call_all_have_their_names_or_none(rules):
 
 
 @pytest.mark.parametrize("taken", NAMES)
+@of_posix
 def test_a_name_that_is_taken_is_said_and_what_has_it_stays(taken):
     files = Memory(ALL[0])
     files.write(OUT / taken, b"mine")
@@ -90,6 +93,7 @@ ACTS = [[act] * len(NAMES) for act in (left, moved, removed, replaced)] + [
 
 
 @pytest.mark.parametrize("rules", [rules for rules in ALL if rules.locks == "kept"], ids=lambda rules: rules.title)
+@of_posix
 def test_of_what_was_delivered_nothing_is_touched_and_of_the_rest_nothing_stays(rules):
     """Killed after any call; then the owner moves, removes or replaces what is there, and the next run tidies up."""
     for acts in ACTS:
@@ -122,6 +126,7 @@ def test_of_what_was_delivered_nothing_is_touched_and_of_the_rest_nothing_stays(
 
 
 @pytest.mark.parametrize("at", range(4, 44, 4))
+@of_posix
 def test_what_one_run_cannot_take_back_the_next_one_does(at):
     """Killed after some call; the run that tidies up is denied any one of its own, the next one none."""
     for denied in count(1):
@@ -144,6 +149,7 @@ def test_what_one_run_cannot_take_back_the_next_one_does(at):
 
 
 @pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.title)
+@of_posix
 def test_an_interrupt_once_all_is_decided_takes_all_back(rules, monkeypatch):
     files = Memory(rules)
     real = files.replace
@@ -160,6 +166,7 @@ def test_an_interrupt_once_all_is_decided_takes_all_back(rules, monkeypatch):
 
 
 @pytest.mark.parametrize("rules", ALL, ids=lambda rules: rules.title)
+@of_posix
 def test_what_takes_the_last_name_in_between_stays(rules, monkeypatch):
     """Another program is quicker by a call, whichever: where files have several names, none of its is ever lost."""
     for at in range(1, 30):
@@ -187,6 +194,7 @@ def test_what_takes_the_last_name_in_between_stays(rules, monkeypatch):
         files.end()
 
 
+@of_posix
 def test_a_name_that_is_gone_already_need_not_be_taken_back(tmp_path, monkeypatch):
     """Another run that clears the same folder was quicker."""
     gone, left = tmp_path / "gone.csv", tmp_path / "left.csv"
