@@ -7,7 +7,18 @@ import shapely
 
 from ...core import counted
 from ...core.analysis.outcome import Outcome
-from ...core.analysis.scan import BERNOULLI, HIGH, LOOKED_FOR, LOW, MODELS, MOST_IN_A_CIRCLE, POISSON, Cluster, scan
+from ...core.analysis.scan import (
+    BERNOULLI,
+    HIGH,
+    LEAST_CASES,
+    LOOKED_FOR,
+    LOW,
+    MODELS,
+    MOST_IN_A_CIRCLE,
+    POISSON,
+    Cluster,
+    scan,
+)
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import dissolve
 from ...core.errors import InputError
@@ -122,10 +133,14 @@ class ClusterScan(VbasAlgorithm):
 
 def _said(form: Form, layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) -> str:
     if likeliest is None:
+        least = f"{LEAST_CASES:g}"
         return {
-            HIGH: tr("No circle has more cases than expected."),
-            LOW: tr("No circle has fewer cases than expected."),
-        }.get(form.text("LOOK_FOR"), tr("Every circle has as many cases as expected."))
+            HIGH: tr("No circle of {least} effective cases or more has more than expected.", least=least),
+            LOW: tr("No circle in which {least} effective cases or more are expected has fewer.", least=least),
+        }.get(
+            form.text("LOOK_FOR"),
+            tr("Every circle of {least} effective cases or more has as many as expected.", least=least),
+        )
     area = str(layer.areas.identifiers[likeliest.centre])
     if not clusters:
         return tr(

@@ -73,9 +73,10 @@ class Moran(VbasAlgorithm):
         significant = statistics.local_p <= form.number("SIGNIFICANCE")
         form.info(
             plural(
-                "{n} area has a local I that chance does not give.",
-                "{n} areas have a local I that chance does not give.",
+                "{n} area has a local I so large as chance gives anywhere in at most {percent:g} of 100 maps.",
+                "{n} areas have a local I so large as chance gives anywhere in at most {percent:g} of 100 maps.",
                 int(significant.sum()),
+                percent=100 * form.number("SIGNIFICANCE"),
             )
         )
         shapes = layer.surfaces

@@ -202,6 +202,18 @@ def test_moran_is_that_of_a_recount():
     assert ((found.kind == HIGH_HIGH) == ((z >= 0) & (w @ z >= 0))).all()
 
 
+def test_local_p_values_count_draws_of_the_same_cases():
+    """Of one case the draws are few patterns: the data's own is among them, as often as its area has people."""
+    at_risk, neighbours = np.array([3, 4, 5, 6, 7, 8]), adjacency_of_pairs(np.arange(5), np.arange(1, 6), np.ones(5), 6)
+    for area in range(6):
+        cases = (np.arange(6) == area).astype(int)
+        outcome = Outcome(sparse.identity(6, format="csr"), np.zeros(6, int), np.arange(6), at_risk, cases)
+        for seed in range(5):
+            found = moran(neighbours, outcome, n_draws=199, seed=seed)
+            same = sum((drawn[:, area] == 1).sum() for drawn in outcome.drawn(199, seed))
+            assert np.nanmin(found.local_p) >= (1 + same) / 200 and found.p_value >= (1 + same) / 200
+
+
 def test_p_values_count_what_is_at_least_as_large():
     assert p_values(np.array([3.0, 0.0, 9.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.5, 1.0, 0.25]
 
