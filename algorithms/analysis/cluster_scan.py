@@ -7,18 +7,7 @@ import shapely
 
 from ...core import counted
 from ...core.analysis.outcome import Outcome
-from ...core.analysis.scan import (
-    BERNOULLI,
-    HIGH,
-    LEAST_CASES,
-    LOOKED_FOR,
-    LOW,
-    MODELS,
-    MOST_IN_A_CIRCLE,
-    POISSON,
-    Cluster,
-    scan,
-)
+from ...core.analysis.scan import BERNOULLI, HIGH, LOOKED_FOR, LOW, MODELS, MOST_IN_A_CIRCLE, POISSON, Cluster, scan
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import dissolve
 from ...core.errors import InputError
@@ -133,14 +122,11 @@ class ClusterScan(VbasAlgorithm):
 
 def _said(form: Form, layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) -> str:
     if likeliest is None:
-        least = f"{LEAST_CASES:g}"
+        # LEAST_CASES of core: circles of fewer are not looked at.
         return {
-            HIGH: tr("No circle of {least} effective cases or more has more than expected.", least=least),
-            LOW: tr("No circle in which {least} effective cases or more are expected has fewer.", least=least),
-        }.get(
-            form.text("LOOK_FOR"),
-            tr("Every circle of {least} effective cases or more has as many as expected.", least=least),
-        )
+            HIGH: tr("No circle of two effective cases or more has more than expected."),
+            LOW: tr("No circle in which two effective cases or more are expected has fewer."),
+        }.get(form.text("LOOK_FOR"), tr("Every circle of two effective cases or more has as many as expected."))
     area = str(layer.areas.identifiers[likeliest.centre])
     if not clusters:
         return tr(

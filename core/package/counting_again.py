@@ -130,7 +130,7 @@ def claims_of_places(tables: Mapping[str, DataTable], ours: Mapping[str, Any]) -
         )
     elif n_regions != described:
         says = tr(
-            "The levels have {there} regions; described are {described}.",
+            "Regions by level: {there}, in place of {described} as described.",
             there=", ".join(map(str, n_regions)),
             described=", ".join(map(str, described)),
         )

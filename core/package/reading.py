@@ -206,7 +206,7 @@ def _checked_shapes(columns: Sequence[str], table: str) -> Sequence[str]:
     if columns and (table != REGIONS or len(columns) > 1):
         raise NotAsDescribed(
             tr(
-                "{columns} would be shapes, which regions alone have, in one column",
+                "regions alone have shapes, in one column, which are said to be in {columns}",
                 columns=", ".join(in_quotes(column) for column in columns),
             )
         )

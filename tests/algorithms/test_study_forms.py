@@ -103,9 +103,9 @@ def test_a_planted_cluster_is_found_and_an_empty_map_left_empty(study, ill):
 @pytest.mark.parametrize(
     ("looked_for", "sentence"),
     [
-        ("high rates", "No circle of 2 effective cases or more has more than expected."),
-        ("low rates", "No circle in which 2 effective cases or more are expected has fewer."),
-        ("either", "Every circle of 2 effective cases or more has as many as expected."),
+        ("high rates", "No circle of two effective cases or more has more than expected."),
+        ("low rates", "No circle in which two effective cases or more are expected has fewer."),
+        ("either", "Every circle of two effective cases or more has as many as expected."),
     ],
 )
 def test_where_no_circle_stands_out_the_log_says_of_what_kind(study, town, looked_for, sentence):
@@ -124,7 +124,7 @@ def test_a_single_case_is_not_said_to_be_as_expected_everywhere(study, town):
     regions = [number for number in numbers for _ in range(20)]
     records = make_layer({"vbas_region": regions, "sex": ["F"] * len(regions), "case": [1] + [0] * (len(regions) - 1)})
     done = study("clusterscan", RECORDS=records, CROSSWALK=own, QUASI_IDENTIFIERS=["sex"], CASE_FIELD="case", DRAWS=19)
-    assert "No circle of 2 effective cases or more has more than expected." in told(done)
+    assert "No circle of two effective cases or more has more than expected." in told(done)
 
 
 def test_a_cluster_with_every_case_inside_says_so(study, town):
