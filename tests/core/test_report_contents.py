@@ -169,8 +169,37 @@ def test_classes_of_persons_are_rated_by_persons():
     plan = suppress(records_of(areas, [(0, "f", "old", 1)] * 8).profile, REGIONS, K)
     measures, _ = evaluate(areas, plan, REGIONS.mean_centres(areas.points))
     of_four = replace(plan, people=np.array([4]))
-    for one, percent in ((plan, 12.5), (of_four, 25.0)):
-        assert {row[0]: row[1] for row in person_section(measures, one, N).rows}["Largest risk, %"] == percent
+    for one, percent, people in ((plan, 12.5, 8), (of_four, 25.0, 4)):
+        rows = facts(person_section(measures, one, N))
+        assert rows["Largest risk, %"] == percent and rows["People who look the same"] == people
+    # Of eight rows of four people, five may be one's: then 5 of 8 rows that are picked are that person's.
+    said = {row[0]: str(row[2]) for row in person_section(measures, of_four, N).rows}["Largest risk, %"]
+    assert "picking a person" in said and "more rows than the others is met more often" in said
+    assert "picks that person's record" in str(person_section(measures, plan, N).rows)
+
+
+def test_records_of_no_known_area_make_no_area_easier_to_guess():
+    """Nor do those of areas that are left out: neither has a region that could be guessed from."""
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i % N, "f", "old", 1) for i in range(8 * N)])
+    left_out = Crosswalk(np.where(REGIONS.region_of == 0, 0, -1), 1)
+    for n_unmatched in (0, 500):
+        plan = suppress(records.profile, left_out, K)
+        measures, _ = evaluate(areas, plan, left_out.mean_centres(areas.points), n_unmatched)
+        assert facts(person_section(measures, plan, 4))["Areas to guess among"] == pytest.approx(4)
+
+
+def test_a_group_is_held_against_records_that_have_an_area_as_it_has():
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i % N, "f", "old", 1) for i in range(8 * N)] + [(0, "m", "old", 1)])
+    plan = suppress(records.profile, REGIONS, K)
+    measures, _ = evaluate(areas, plan, REGIONS.mean_centres(areas.points), n_unmatched=8 * N)
+    by_value = evaluate_by_value(areas, plan)
+    assert by_value.n_records == 8 * N + 1 and by_value.percent == pytest.approx(100 / (8 * N + 1))
+    assert measures.suppression_percent > 49
+    section = losers_section(by_value, measures, K)
+    assert "of all records of a known area" in section.paragraphs[0] and "50" not in section.paragraphs[0]
+    assert section.paragraphs[-1].startswith(f"{8 * N} records of no known area are suppressed, too")
 
 
 def test_a_page_to_sign_tells_of_levels_where_there_are_several():
