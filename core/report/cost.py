@@ -223,15 +223,16 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     picture = horizontal_bars(names, to_list(share[most]), text, by_value.percent, heads)
     advice = tr("Rare values lose most. Group them (widowed with divorced, say) or accept the loss knowingly.")
     worst = worst_group(by_value, k) if measures.n_suppressed else None
-    paragraphs = (advice,) if worst is None else (worst.sentence(measures.suppression_percent), advice)
+    paragraphs = [] if worst is None else [worst.sentence(measures.suppression_percent)]
+    paragraphs.append(advice)
     n_unplaced = measures.n_records - by_value.n_records
     if n_unplaced:
-        paragraphs += (
+        paragraphs.append(
             plural(
                 "{n} record of no known area is suppressed, too, and not counted here.",
                 "{n} records of no known area are suppressed, too, and not counted here.",
                 n_unplaced,
-            ),
+            )
         )
     return Section(tr("Who is suppressed"), paragraphs, BY_VALUE, rows, (picture,))
 
