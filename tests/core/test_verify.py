@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -448,3 +449,15 @@ def test_with_its_register_a_release_cannot_say_more_of_itself_than_it_was_made_
     taking_out(register, 2).put()
     status, said = of_register(folder, register)
     assert status == 1 and said[names[0]] is False
+
+
+@pytest.mark.parametrize(
+    ("released", "status"), [("0" * 64, "holds"), ("1" * 64, "does not hold"), ("", "not looked at")]
+)
+def test_a_chain_without_the_content_of_a_release_says_nothing_of_it(released: str, status: str) -> None:
+    claims = run_path(str(VERIFY.with_name("chain.py")))["claims_of_release"]
+    chain = [{"number": 1, "what": "added", "released": released}]
+    package = {"vbas": {"register": "release 1", "k": 5, "content_sha256": "0" * 64}, "resources": []}
+    name, said, found = next(claims(chain, {}, package))
+    assert (name, said) == ("release in the register", status)
+    assert ("with this content" in found) == (status == "holds")
