@@ -42,9 +42,10 @@ class ClusterScan(VbasAlgorithm):
         "release, by giving the outcome to records at random, spreading them and scanning again. So a map without "
         "clusters stays empty in 95 of 100 cases, however coarsely its records are shown.</p><p>Poisson for rare "
         "outcomes, with ADJUST for age, say; Bernoulli where many are cases.</p><p><b>What it cannot do.</b> Study a "
-        "quasi-identifier: where its cases are shown depends on how many there are. Nor a release of cases alone. A "
-        "circle is a circle: a cluster along a river is found in part. Clusters after the first have p-values on the "
-        "safe side.</p><p>Kulldorff 1997: A spatial scan statistic.</p>"
+        "quasi-identifier: where its cases are shown depends on how many there are. Nor a release of cases alone, nor "
+        "one in which people have several rows, such as hospital stays: each is taken for a person, and it finds "
+        "clusters where there are none. A circle is a circle: a cluster along a river is found in part. Clusters after "
+        "the first have p-values on the safe side.</p><p>Kulldorff 1997: A spatial scan statistic.</p>"
     )
 
     def declare(self) -> None:
