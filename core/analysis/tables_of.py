@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from ..errors import InputError
 from ..language import tr
+from ..package.table import BOOLEAN
 from ..records.sqlite_uri import sqlite_uri
 
 if TYPE_CHECKING:
@@ -70,10 +72,28 @@ def found_in(folder: Path, name: str) -> Path:
 
 
 def _of_csv(path: Path) -> pd.DataFrame:
+    """By the description beside it, where there is one: in a table with empty texts another word stands for a gap."""
     import pandas as pd
 
-    texts = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""], encoding="utf-8-sig")
-    return texts.apply(_numbers_where_written_so)
+    schema = _described(path)
+    missing = [str(text) for text in schema.get("missingValues", [""])]
+    texts = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=missing, encoding="utf-8-sig")
+    table = texts.apply(_numbers_where_written_so)
+    for field in schema.get("fields", []):
+        if field["type"] == BOOLEAN and field["name"] in table.columns:
+            truth = texts[field["name"]].map({"true": True, "false": False})
+            table[field["name"]] = truth.astype(bool) if truth.notna().all() else truth
+    return table
+
+
+def _described(path: Path) -> dict[str, Any]:
+    """The schema of a table of a release's folder; empty for a file that no description beside it names."""
+    try:
+        package = json.loads((path.parent / DESCRIPTION).read_text(encoding="utf-8"))
+        schemas = [resource.get("schema", {}) for resource in package["resources"] if resource["path"] == path.name]
+    except (OSError, LookupError, TypeError, ValueError):
+        return {}
+    return dict(schemas[-1]) if schemas else {}
 
 
 def _numbers_where_written_so(column: pd.Series) -> pd.Series:
