@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..attribute_costs import AttributeCost, cost_sentence
 from ..convergence import Convergence
-from ..evaluation import ByValue, Measures, worst_group
+from ..evaluation import ByValue, Measures, records_by_level, worst_group
 from ..language import as_data, plural, tr
 from ..plain_text import value_text
 from ..plan import Plan
@@ -68,11 +68,7 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
                 metres=measures.mean_distance,
             ),
         ),
-        (
-            tr("Mean distance of an area, m"),
-            measures.compactness / max(n_areas, 1),
-            tr("From an area to the site of its region, on average over the areas."),
-        ),
+        _area_row(measures, plan, n_areas),
         (
             tr("Areas to guess among"),
             among,
@@ -89,6 +85,15 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
         *risk_rows(risk, int(people.min()) if len(people) else 0, bool((records != people).any())),
     ]
     return Section(tr("What it means for a person"), (), HEADER, rows)
+
+
+def _area_row(measures: Measures, plan: Plan, n_areas: int) -> tuple[object, ...]:
+    """How far areas are from the middle of what their records show; of nested levels those that have such records."""
+    says = tr("From an area to the site of its region, on average over the areas.")
+    if plan.level_of is not None:
+        n_areas = int(records_by_level(plan)[:-1].any(axis=0).sum())
+        says = tr("From an area to the middles of the regions that its records show, on average over areas with some.")
+    return tr("Mean distance of an area, m"), measures.compactness / max(n_areas, 1), says
 
 
 def risk_rows(risk: Risk, smallest: int, several: bool = False) -> list[tuple[object, ...]]:

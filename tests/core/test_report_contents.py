@@ -16,8 +16,9 @@ from vbas.core.comparison import Outcome
 from vbas.core.convergence import MOST, convergence
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.evaluation import Measures, evaluate, evaluate_by_value
-from vbas.core.levels import Levels
-from vbas.core.plan import suppress
+from vbas.core.levels import Levels, make_levels, own_regions
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import area_of_cells, suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
@@ -187,6 +188,18 @@ def test_records_of_no_known_area_make_no_area_easier_to_guess():
         plan = suppress(records.profile, left_out, K)
         measures, _ = evaluate(areas, plan, left_out.mean_centres(areas.points), n_unmatched)
         assert facts(person_section(measures, plan, 4))["Areas to guess among"] == pytest.approx(4)
+
+
+def test_the_mean_distance_of_an_area_is_over_areas_with_released_records():
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i, "f", "old", 1) for i in range(4)] * 2)
+    levels = make_levels(areas, [own_regions(N), REGIONS])
+    plan = nest(areas, records.profile, levels, K)
+    measures, _ = evaluate(areas, plan)
+    shown = np.unique(area_of_cells(plan.profile)[plan.levels_of_cells >= 0])
+    assert 0 < len(shown) < N and measures.compactness > 0
+    rows = facts(person_section(measures, plan, N))
+    assert rows["Mean distance of an area, m"] == pytest.approx(measures.compactness / len(shown))
 
 
 def test_a_group_is_held_against_records_that_have_an_area_as_it_has():
