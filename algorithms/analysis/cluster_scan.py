@@ -64,7 +64,8 @@ class ClusterScan(VbasAlgorithm):
                 tr("Largest circle, % of expected cases"),
                 50.0,
                 tr(
-                    "A circle holds no more than this. No circle has more than {areas}, whatever is chosen.",
+                    "A circle of several areas holds no more than this, an area by itself no more than half. No circle "
+                    "has more than {areas}, whatever is chosen.",
                     areas=counted.areas(MOST_IN_A_CIRCLE),
                 ),
                 0.1,

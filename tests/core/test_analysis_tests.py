@@ -164,6 +164,20 @@ def test_of_more_people_than_can_be_drawn_from_a_sentence_says_what_to_do():
         next(outcome.drawn(9))
 
 
+@pytest.mark.parametrize("model", [POISSON, BERNOULLI])
+def test_an_area_with_more_than_half_of_all_is_no_cluster(model):
+    """What is more likely in it is less likely in the others: they are the circle."""
+    points, at_risk = np.column_stack([np.arange(4) * 500.0, np.zeros(4)]), np.array([7000, 1000, 1000, 1000])
+    cases = np.array([90, 4, 3, 3])
+    outcome = Outcome(sparse.identity(4, format="csr"), np.zeros(4, int), np.arange(4), at_risk, cases)
+    assert not any(0 in cluster.areas for cluster in scan(points, outcome, model, HIGH, n_draws=19).clusters)
+    found = scan(points, outcome, model, LOW, n_draws=19).most_likely
+    assert found is not None and sorted(found.areas.tolist()) == [1, 2, 3]
+    assert found.relative_risk == pytest.approx(10 / 30 / (90 / 70))
+    single = scan(points, replace(outcome, cases=np.array([50, 30, 10, 10])), model, HIGH, 0.05, 19).most_likely
+    assert single is not None and single.areas.tolist() == [1]
+
+
 def test_a_cluster_is_told_with_its_risk():
     rng = np.random.default_rng(0)
     areas, rows, home, weights = spread_town(0)
