@@ -6,7 +6,7 @@ import numpy as np
 import shapely
 
 from ...core import counted
-from ...core.analysis.outcome import Outcome
+from ...core.analysis.outcome import Outcome, p_text
 from ...core.analysis.scan import BERNOULLI, HIGH, LOOKED_FOR, LOW, MODELS, MOST_IN_A_CIRCLE, POISSON, Cluster, scan
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import dissolve
@@ -133,24 +133,24 @@ def _said(form: Form, layer: AreaLayer, clusters: list[Cluster], likeliest: Clus
     if not clusters:
         return tr(
             "No cluster at the level of {significance:g}: where there is none, chance gives one as likely as the "
-            "circle around area {area} in {percent:.1f} of 100 maps (p = {p:.3f}).",
+            "circle around area {area} in {percent:.1f} of 100 maps (p = {p}).",
             significance=form.number("SIGNIFICANCE"),
             area=area,
             percent=100 * likeliest.p_value,
-            p=likeliest.p_value,
+            p=p_text(likeliest.p_value),
         )
     risk = likeliest.relative_risk
     return plural(
         "{n} cluster; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of {expected:.1f} "
-        "({risk}, p = {p:.3f}).",
+        "({risk}, p = {p}).",
         "{n} clusters; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of "
-        "{expected:.1f} ({risk}, p = {p:.3f}).",
+        "{expected:.1f} ({risk}, p = {p}).",
         len(clusters),
         area=area,
         cases=likeliest.cases,
         expected=likeliest.expected,
         risk=tr("no cases outside") if np.isnan(risk) else tr("relative risk {risk:.2f}", risk=risk),
-        p=likeliest.p_value,
+        p=p_text(likeliest.p_value),
     )
 
 

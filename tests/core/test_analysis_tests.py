@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from vbas.core.adjacency import adjacency_of_pairs
 from vbas.core.analysis.moran import HIGH_HIGH, moran
-from vbas.core.analysis.outcome import Outcome, cases_of, outcome_of, p_values, with_cases
+from vbas.core.analysis.outcome import Outcome, cases_of, outcome_of, p_text, p_values, with_cases
 from vbas.core.analysis.rates import (
     EMPIRICAL_BAYES,
     KERNEL,
@@ -230,6 +230,13 @@ def test_local_p_values_count_draws_of_the_same_cases():
 
 def test_p_values_count_what_is_at_least_as_large():
     assert p_values(np.array([3.0, 0.0, 9.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.5, 1.0, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "1.000"), (0.0424, "0.042"), (0.001, "0.001"), (2e-4, "0.0002"), (1e-5, "0.00001")]
+)
+def test_no_p_value_is_nothing(p, text):
+    assert p_text(p) == text
 
 
 def test_intervals_hold_what_draws_of_places_and_chance_give():
