@@ -22,6 +22,7 @@ from vbas.core.plan import area_of_cells, suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
+from vbas.core.report.nested import levels_section
 from vbas.core.report.page import Section
 from vbas.core.report.provenance import InputUsed, Provenance, how_it_was_done
 from vbas.core.report.sign import Signing, sign_page
@@ -200,6 +201,16 @@ def test_the_mean_distance_of_an_area_is_over_areas_with_released_records():
     assert 0 < len(shown) < N and measures.compactness > 0
     rows = facts(person_section(measures, plan, N))
     assert rows["Mean distance of an area, m"] == pytest.approx(measures.compactness / len(shown))
+
+
+def test_a_level_that_shows_no_record_has_no_distance():
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i % N, "f", "old", 1) for i in range(8 * N)])
+    levels = make_levels(areas, [own_regions(N), REGIONS])
+    account = anonymise(areas, records, levels, Ask(k=2, nested=True))
+    assert account.audit.released[account.audit.level == 1].sum() == 0
+    rows = {row[0]: row for row in levels_section(account, None).rows}
+    assert rows[1][-1] == 0 and rows[2][-1] is None
 
 
 def test_a_group_is_held_against_records_that_have_an_area_as_it_has():
