@@ -19,15 +19,16 @@ if TYPE_CHECKING:
 
 TableInput = Union[str, Path, "pd.DataFrame"]
 DESCRIPTION = "datapackage.json"  # beside the tables of a release that RELEASE_FOLDER has written
+TOGETHER, OF_RELEASE = "release.gpkg", ("records", "crosswalk", "regions")  # which has these tables
 SUFFIXES = (".csv", ".gpkg", ".parquet", ".geojson")
 NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?"  # written as a number is: no code such as 007
 
 
-def table_of(table: TableInput, what: str) -> pd.DataFrame:
+def table_of(table: TableInput, what: str, name: str = "") -> pd.DataFrame:
     """A table from a file or a frame.
 
     table : a path to a CSV file, GeoPackage, Parquet or GeoJSON file, or a frame of pandas or geopandas, which is taken
-    as it is; what : its name in messages
+    as it is; what : its name in messages; name : of the table in a GeoPackage that has several
     Shapes are read where geopandas is there, and left out otherwise. Raises InputError for a file that is not there, or
     of another kind.
     """
@@ -40,7 +41,7 @@ def table_of(table: TableInput, what: str) -> pd.DataFrame:
     if suffix == ".csv":
         return _of_csv(path)
     if suffix == ".gpkg":
-        return _of_geopackage(path)
+        return _of_geopackage(path, name)
     if suffix == ".parquet":
         return _of_parquet(path)
     if suffix in (".geojson", ".json", ".shp") and find_spec("geopandas"):
@@ -57,8 +58,13 @@ def table_of(table: TableInput, what: str) -> pd.DataFrame:
 
 
 def found_in(folder: Path, name: str) -> Path:
-    """The file of this name in a folder, whatever its kind. Raises InputError where there is none, or several."""
+    """The file of this name in a folder, whatever its kind, or that of all tables of a release.
+
+    Raises InputError where there is none, or several.
+    """
     there = [folder / f"{name}{suffix}" for suffix in SUFFIXES if (folder / f"{name}{suffix}").is_file()]
+    if not there and name in OF_RELEASE and (folder / TOGETHER).is_file():
+        return folder / TOGETHER
     if len(there) != 1:
         raise InputError(
             tr(
@@ -105,15 +111,16 @@ def _numbers_where_written_so(column: pd.Series) -> pd.Series:
     return pd.to_numeric(column)
 
 
-def _of_geopackage(path: Path) -> pd.DataFrame:
+def _of_geopackage(path: Path, name: str) -> pd.DataFrame:
     import pandas as pd
 
     with closing(sqlite3.connect(sqlite_uri(path.resolve(), "mode=ro"), uri=True)) as connection:
         tables = [
-            name
-            for (name,) in connection.execute("SELECT table_name FROM gpkg_contents")
-            if not name.startswith("layer_styles")
+            table
+            for (table,) in connection.execute("SELECT table_name FROM gpkg_contents")
+            if not table.startswith("layer_styles")
         ]
+        tables = [name] if name in tables else tables
         if len(tables) != 1:
             raise InputError(
                 tr("“{path}” has the tables {tables}: give a file with one.", path=str(path), tables=", ".join(tables))
@@ -125,7 +132,7 @@ def _of_geopackage(path: Path) -> pd.DataFrame:
 
             return geopandas.read_file(path, layer=tables[0])
         columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", tables).fetchall()
-        names = [name for name, key in columns if not key and name not in geometry]
+        names = [column for column, key in columns if not key and column not in geometry]
         statement = ("SELECT", ", ".join(map(_quoted, names)), "FROM", _quoted(tables[0]))
         return pd.read_sql_query(" ".join(statement), connection)
 

@@ -225,6 +225,18 @@ def test_shapes_of_the_areas_are_kept():
         assert table.geometry["02"].bounds[0] == 1 if table.index.is_unique else True
 
 
+@pytest.mark.parametrize("written", ["CSV", "Parquet", "GeoPackage"])
+def test_a_folder_is_read_in_whatever_format(tmp_path, written):
+    if written == "Parquet":
+        pytest.importorskip("pyarrow")
+    areas = pd.DataFrame({"area": ["a", "b"], "x": [0, 900], "y": [0, 0], "population": [30, 10]})
+    people = {"area": ["a", "b"] * 30, "sex": ["F"] * 30 + ["M"] * 30}
+    made = anonymize(areas, people, area="area", quasi_identifiers="sex", k=5)
+    made.write(tmp_path / "release", folder_format=written)
+    release = read_release(tmp_path / "release", areas=areas)
+    assert release.counts("sex")["estimate"].tolist() == [22.5, 22.5, 7.5, 7.5]
+
+
 def test_a_folder_is_read_as_its_description_says(tmp_path):
     """Where a text is empty another word stands for a missing one, and true and false are no texts."""
     areas = pd.DataFrame({"area": ["a", "b"], "x": [0, 900], "y": [0, 0], "population": [30, 10]})
