@@ -142,6 +142,20 @@ class ByValue:
     suppressed: np.ndarray
     mean_distance: np.ndarray
 
+    @property
+    def n_records(self) -> int:
+        """Records that have a known area: each has one value of the first quasi-identifier."""
+        return int(self.records[self._of_first].sum())
+
+    @property
+    def percent(self) -> float:
+        """Per cent of these that are suppressed, 0 of none."""
+        return 100.0 * int(self.suppressed[self._of_first].sum()) / max(self.n_records, 1)
+
+    @property
+    def _of_first(self) -> np.ndarray:
+        return np.array([name == self.quasi_identifiers[0] for name in self.quasi_identifiers], bool)
+
 
 def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
     """Rate a plan for each value of each quasi-identifier."""
@@ -210,12 +224,16 @@ def people_shown(areas: Areas, plan: Plan, shares: Sequence[float]) -> list[floa
 
 @dataclass(frozen=True)
 class WorstGroup:
-    """The value of a quasi-identifier that loses most: per cent of its records that are suppressed; and its records."""
+    """The value of a quasi-identifier that loses most: per cent of its records that are suppressed; and its records.
+
+    of_all : the same per cent of all records that have a known area, as these have; None where that is not known
+    """
 
     quasi_identifier: str
     value: object
     percent: float
     records: int
+    of_all: float | None = None
 
     @property
     def name(self) -> str:
@@ -228,33 +246,41 @@ class WorstGroup:
         return tr("{name} {value}", name=self.quasi_identifier, value=value_text(self.value))
 
     def sentence(self, mean: float) -> str:
-        """How much it loses against the mean, which is per cent of all records."""
-        records = counted.records(self.records)
+        """How much it loses against the mean, which is per cent of all records.
+
+        Records of no known area are in no group: where there are any, the mean is that of the others.
+        """
+        records, among = counted.records(self.records), tr("all records")
+        if self.of_all is not None and abs(self.of_all - mean) > 1e-9:
+            mean, among = self.of_all, tr("all records of a known area")
         if mean <= 0 or self.percent < ABOUT * mean:
             return tr(
-                "The group that loses most is “{group}”: {percent:.3g} % of its {records} are suppressed, of all "
-                "records {mean:.3g} %.",
+                "The group that loses most is “{group}”: {percent:.3g} % of its {records} are suppressed, of {among} "
+                "{mean:.3g} %.",
                 group=self.in_words,
                 percent=self.percent,
                 records=records,
+                among=among,
                 mean=mean,
             )
         if self.percent == 100.0:
             return tr(
                 "The group that loses most is “{group}”: all its {records} are suppressed, {times:.2g} times the share "
-                "of all records ({mean:.3g} %).",
+                "of {among} ({mean:.3g} %).",
                 group=self.in_words,
                 records=records,
                 times=self.percent / mean,
+                among=among,
                 mean=mean,
             )
         return tr(
             "The group that loses most is “{group}”: {percent:.3g} % of its {records} are suppressed, {times:.2g} "
-            "times the share of all records ({mean:.3g} %).",
+            "times the share of {among} ({mean:.3g} %).",
             group=self.in_words,
             percent=self.percent,
             records=records,
             times=self.percent / mean,
+            among=among,
             mean=mean,
         )
 
@@ -275,6 +301,7 @@ def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
         by_value.values[position],
         float(percent[worst]),
         int(by_value.records[position]),
+        by_value.percent,
     )
 
 

@@ -161,11 +161,14 @@ def claims_of_release(chain: list[Row], kept: dict[str, Row], package: dict[str,
         return
     about = [row for row in chain if f"release {row['number']}" == name]
     of = [row["released"] for row in about if row["what"] == "added"]
-    same, says = bool(of) and of[-1] in ("", ours.get("content_sha256")), f"{name} is in the chain, with this content"
+    same, says = of[-1:] == [ours.get("content_sha256")], f"{name} is in the chain, with this content"
     if about and about[-1]["what"] == "withdrawn":
         yield claims[0], FAILS, f"{name} was taken out of the register, so that later releases are not held against it"
         return
-    yield judged(claims[0], same, says, f"{name} is not in the chain, or with another content")
+    if of[-1:] == [""]:
+        yield claims[0], UNSEEN, f"{name} is in the chain, which does not say with which content"
+    else:
+        yield judged(claims[0], same, says, f"{name} is not in the chain, or with another content")
     try:
         row = kept[name]
         fields = [

@@ -30,7 +30,9 @@ from typing import Any
 
 HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
 TABLES = ("records", "crosswalk", "regions")
-PAGES, STANDARD = (".html", ".xml", ".jsonld"), ("gpkg_", "rtree_", "sqlite_")
+PAGES, DRAWN = ("report.html", "ddi.xml", "dcat.jsonld"), "regions"
+# What a GeoPackage of a release holds beside its tables.
+STANDARD = ("gpkg_spatial_ref_sys", "gpkg_contents", "gpkg_geometry_columns", "sqlite_sequence")
 CANNOT_READ = "what it rests on cannot be read"
 Place = tuple[Any, Any]  # level and number of a region
 Told = dict[Place, dict[str, Any]]
@@ -66,9 +68,10 @@ class Table:
 def read_description(folder: Path) -> dict[str, Any] | None:
     """datapackage.json, or None where it is not that of a release."""
     try:
-        package = json.loads((folder / "datapackage.json").read_text(encoding="utf-8"))
+        text = (folder / "datapackage.json").read_text(encoding="utf-8")
+        package = json.loads(text, object_pairs_hook=named_once)
         ours = package["vbas"]
-        layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
+        layout, _, _ = int(ours["layout"]), int(ours["k"]), [level["regions"] for level in ours["levels"]]
         _ = [(one["table"], one["count_known"], int(one["k"])) for one in ours.get("linked", [])]
         _ = int(ours.get("l_diversity", 1)), float(ours.get("max_share", 100)), [*ours.get("counts", [])]
         paths = [resource["path"] + "" for resource in package["resources"]]
@@ -83,6 +86,13 @@ def read_description(folder: Path) -> dict[str, Any] | None:
     return None if layout > 1 or unsafe else package
 
 
+def named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, in which another reader would find another value where a name stands twice."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a name stands twice")
+    return dict(pairs)
+
+
 def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
     """The rows of a table, each cell as its schema says. Raises Broken, OSError and NotImplementedError."""
     file, schema = folder / resource["path"], resource["schema"]
@@ -92,13 +102,15 @@ def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
     elif kind == ".gpkg":
         found, rows = rows_of_geopackage(file, name)
     elif kind == ".parquet":
-        found, rows = rows_of_parquet(file)
+        found, rows = rows_of_parquet(file, name)
     else:
         raise NotImplementedError(f"{file.name} is neither CSV, nor GeoPackage, nor Parquet")
     if found != names:
         raise Broken(f"the fields are {', '.join(found)}, not {', '.join(names)}")
     if any(len(row) != len(names) for row in rows):
         raise Broken("a row has more or fewer cells than there are fields")
+    if len(schema["missingValues"]) != 1:
+        raise Broken("not one text stands for a missing value")
     missing = schema["missingValues"][0] if kind == ".csv" else None
     readers = [reader_of(field["type"], kind == ".csv") for field in schema["fields"]]
     seen: list[dict[Any, Any]] = [{} for _ in names]  # each different value is read once
@@ -132,19 +144,41 @@ def rows_of_geopackage(file: Path, name: str) -> tuple[list[str], Counter[tuple[
     try:
         with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
             drawn = database.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (name,))
-            shapes = {column for (column,) in drawn}
-            columns = database.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)).fetchall()
-            names = [column for column, key in columns if not key and column not in shapes]
-            if not names:
+            shapes = shapes_of(name, [column for (column,) in drawn])
+            described = "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid"
+            columns = database.execute(described, (name,)).fetchall()
+            if not columns:
                 raise Broken(f"there is no table {name}")
-            quoted = ['"' + text.replace('"', '""') + '"' for text in (name, *names)]
-            rows = database.execute(f"SELECT {', '.join(quoted[1:])} FROM {quoted[0]}")
+            # The first column numbers the rows; one that is hidden is a column all the same.
+            number, names = columns[0][0], [column for column, *_ in columns[1:] if column not in shapes]
+            if columns[0][1:] != ("INTEGER", 1, 0) or any(key for *_, key, _ in columns[1:]):
+                raise Broken("the rows are not numbered in their first column alone")
+            of = quote(name)
+            limits = f"COUNT(*), COALESCE(MIN({quote(number)}), 1), COALESCE(MAX({quote(number)}), 0)"
+            n_rows, first, last = database.execute(f"SELECT {limits} FROM {of}").fetchone()
+            if (first, last) != (1, n_rows):
+                raise Broken("the rows are not numbered 1, 2, 3, …")
+            for shape in map(quote, shapes):
+                if database.execute(f"SELECT 1 FROM {of} WHERE SUBSTR({shape}, 1, 2) <> X'4750'").fetchone():
+                    raise Broken("what stands in the column of shapes is none")
+            rows = database.execute(f"SELECT {', '.join(map(quote, names))} FROM {of}")
             return names, Counter(rows)
     except sqlite3.Error as error:
         raise Broken(str(error)) from error
 
 
-def rows_of_parquet(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
+def quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def shapes_of(name: str, columns: list[str]) -> list[str]:
+    """The columns of shapes that a table says it has: those of the regions, in one column, are no part of the rows."""
+    if columns and (name != DRAWN or len(columns) > 1):
+        raise Broken(f"{', '.join(columns)}: shapes are of the regions, and in one column")
+    return columns
+
+
+def rows_of_parquet(file: Path, name: str) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     try:
         from pyarrow import lib, parquet
     except ImportError as error:
@@ -154,23 +188,32 @@ def rows_of_parquet(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     except lib.ArrowException as error:
         raise Broken(str(error)) from error
     geo = (table.schema.metadata or {}).get(b"geo")
-    shapes = set(json.loads(geo)["columns"]) if geo else set()
-    names = [name for name in table.column_names if name not in shapes]
-    return names, Counter(zip(*(table.column(name).to_pylist() for name in names)))
+    shapes = shapes_of(name, [*json.loads(geo)["columns"]] if geo else [])
+    if any(str(table.schema.field(shape).type) != "binary" for shape in shapes):
+        raise Broken("what stands in the column of shapes is none")
+    names = [column for column in table.column_names if column not in shapes]
+    return names, Counter(zip(*(table.column(column).to_pylist() for column in names)))
 
 
 def reader_of(kind: str, text: bool) -> Callable[[Any], Any]:
     """What makes a value of a field's type of a cell; text : whether cells are text, as in CSV."""
 
     readers: dict[str, Any] = {
-        "integer": int if text else lambda value: {int: value}[type(value)],
-        "number": lambda value: float(value) + 0.0,
+        "integer": lambda value: int(digits(value)) if text else {int: value}[type(value)],
+        "number": lambda value: float(digits(value) if text else value) + 0.0,
         "boolean": {"true": True, "false": False, 1: True, 0: False}.__getitem__,
         "string": str.__str__,
         "date": str.__str__,
         "datetime": str.__str__,
     }
     return readers[kind]
+
+
+def digits(cell: str) -> str:
+    """A number as text: Python would read more, such as 1_0 or the digits of other scripts."""
+    if not cell.isascii() or "_" in cell or cell != cell.strip():
+        raise ValueError(cell)
+    return cell
 
 
 def content_hash(table: Table) -> str:
@@ -190,13 +233,16 @@ def as_json(value: Any) -> str:
 
 
 def other_tables(file: Path, names: set[str]) -> list[str]:
-    """What a GeoPackage holds beside the tables of these names and those that say what is in it."""
+    """What a GeoPackage holds beside the tables of these names and those that say what is in it: tables, views,
+    triggers, indexes."""
     try:
         with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
-            there = database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
+            there = database.execute("SELECT name, type FROM sqlite_master").fetchall()
     except sqlite3.Error:
         return []  # no GeoPackage, or one that cannot be read, which its tables say
-    return [f"{name} in {file.name}" for (name,) in there if name not in names and not name.startswith(STANDARD)]
+    ours = {(name, "table") for name in (*names, *STANDARD)}
+    ours |= {(f"sqlite_autoindex_{of}_{i}", "index") for of in STANDARD for i in (1, 2)}
+    return [f"{name} in {file.name}" for name, kind in there if (name, kind) not in ours]
 
 
 def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Iterator[tuple[str, str, str]]:
@@ -205,15 +251,16 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
     files = {str(one["path"]): one for one in package["resources"]}
     for path, resource in files.items():
         try:
-            same = resource.get("hash") == "sha256:" + hashlib.sha256((folder / path).read_bytes()).hexdigest()
-            yield judged(f"file {path}", same, "its bytes are those described", "it was changed after it was written")
+            link, held = (folder / path).is_symlink(), (folder / path).read_bytes()
+            same = not link and resource.get("hash") == "sha256:" + hashlib.sha256(held).hexdigest()
+            bad = "it is a link, and not in the folder" if link else "it was changed after it was written"
+            yield judged(f"file {path}", same, "its bytes are those described", bad)
         except OSError as error:
             yield f"file {path}", FAILS, str(error.strerror)
     linked = {str(one["table"]): one for one in ours.get("linked", [])}
     names = (*TABLES, *linked)
     parts = {resources[name]["path"] for name in (*names, *(f"{name}-shapes" for name in names)) if name in resources}
-    pages = {path for path in files if Path(path).suffix in PAGES}
-    others = sorted({*(entry.name for entry in folder.iterdir()), *files} - {"datapackage.json", *parts, *pages})
+    others = sorted({*(entry.name for entry in folder.iterdir()), *files} - {"datapackage.json", *parts, *PAGES})
     others += [table for path in sorted(parts) for table in other_tables(folder / path, {*names})]
     said = f"no part of the release, and not looked at: {', '.join(others)}"
     yield judged("other files", not others, "there are none", said)
@@ -235,6 +282,10 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
         yield judged(f"content {name}", (hashes[name], len(table)) == described, found, found)
         wrong = ", ".join(fields_with_other_values(table))
         yield judged(f"values {name}", not wrong, "all are listed in the schema", f"not listed: {wrong}")
+    for name in tables:
+        if f"{name}-shapes" in resources:
+            beside = {**resources[name], "path": resources[f"{name}-shapes"]["path"]}
+            yield claim_of_shapes(folder, name, beside, hashes[name])
     if len(hashes) == len(TABLES) + len(linked):
         whole = hashlib.sha256("".join(f"{name}\t{hashes[name]}\n" for name in sorted(hashes)).encode()).hexdigest()
         yield judged("content", whole == ours.get("content_sha256"), whole, whole)
@@ -244,9 +295,18 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
         yield from claims_of_classes(tables["records"], ours, max(int(ours["k"]), k or 0))
     else:
         yield "k", UNSEEN, CANNOT_READ
-    yield from claims_of_places(tables, len(ours["levels"]))
+    yield from claims_of_places(tables, [level["regions"] for level in ours["levels"]])
     if linked:
         yield from run_path(str(Path(__file__).with_name("linked.py")))["claims_of_linked"](tables, linked, k or 0)
+
+
+def claim_of_shapes(folder: Path, name: str, resource: dict[str, Any], content: str) -> tuple[str, str, str]:
+    """That the file with the shapes of a table has the rows of that table beside them."""
+    try:
+        same = content_hash(read_table(folder, name, resource)) == content
+    except (Broken, OSError, NotImplementedError) as error:
+        return f"shapes {name}", FAILS, str(error)
+    return judged(f"shapes {name}", same, "its rows are those of the table", "its rows are others than the table's")
 
 
 def judged(name: str, holds: bool, good: str, bad: str) -> tuple[str, str, str]:
@@ -293,24 +353,33 @@ def claims_of_classes(table: Table, ours: dict[str, Any], k: int) -> Iterator[tu
         yield judged(f"l {name}", fewest >= least and largest <= most * (1 + 1e-12), found, found)
 
 
-def claims_of_places(tables: dict[str, Table], n_levels: int) -> Iterator[tuple[str, str, str]]:
-    """That the regions of records are there, that levels nest, and that regions have the records counted for them."""
+def claims_of_places(tables: dict[str, Table], described: list[Any]) -> Iterator[tuple[str, str, str]]:
+    """That the regions of records are there, that levels nest, and that regions have the records counted for them.
+
+    described : how many regions each level is said to have
+    """
     if not set(TABLES) <= set(tables):
-        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "levels", "counts"))
+        yield from ((name, UNSEEN, CANNOT_READ) for name in ("areas", "regions", "levels", "counts"))
         return
+    n_levels = len(described)
     records, crosswalk, regions = (tables[name] for name in TABLES)
     nested = bool(records.positions("level"))
     expected = [f"vbas_region_{level + 1}" for level in range(n_levels)] if nested else ["vbas_region"]
     others = [field["name"] for field in crosswalk.fields if field.get("role") != "area"]
     try:
-        if others != expected or len(expected) != n_levels:
+        if others != expected or len(expected) != n_levels or len(crosswalk.positions("area")) != 1:
             raise ValueError("the crosswalk has other levels than are described")
         told = told_of_regions(regions, nested)
         shown = places_of_records(records, nested)
     except (ValueError, IndexError) as error:
         yield "levels", FAILS, str(error)
-        yield from ((name, UNSEEN, CANNOT_READ) for name in ("regions", "counts"))
+        yield from ((name, UNSEEN, CANNOT_READ) for name in ("areas", "regions", "counts"))
         return
+    named: Counter[Any] = Counter()
+    for row, copies in crosswalk.rows.items():
+        named[row[crosswalk.positions("area")[0]]] += copies
+    twice = sum(copies > 1 or area is None for area, copies in named.items())
+    yield judged("areas", not twice, "each is named once", f"{twice} are named more than once, or have no name")
     # How many areas have these regions, from the finest level to the coarsest.
     chains: Counter[tuple[Any, ...]] = Counter()
     at = [crosswalk.names.index(name) for name in expected]
@@ -326,7 +395,9 @@ def claims_of_places(tables: dict[str, Table], n_levels: int) -> Iterator[tuple[
     lost = sum(rows for place, (rows, _) in shown.items() if place not in told or place not in held)
     yield judged("regions", not lost, "every record's region is known", f"{lost} rows are of regions that are not")
     wrong = sum(not nests(place, told, held, above) for place in {*held, *told})
-    yield judged("levels", not wrong, "every region lies in one of the next level", f"{wrong} regions do not")
+    n_held = [sum(at == level for at, _ in held) for level in range(1, n_levels + 1)]
+    bad = f"{wrong} regions do not" if wrong else f"they have {n_held} regions, not {described}"
+    yield judged("levels", not wrong and n_held == described, "every region lies in one of the next level", bad)
     differing = counted_otherwise(told, {place: weight for place, (_, weight) in shown.items()}, nested)
     yield judged("counts", not differing, "they are those of the records", f"{differing} regions differ")
 

@@ -6,7 +6,7 @@ import numpy as np
 import shapely
 
 from ...core import counted
-from ...core.analysis.outcome import Outcome
+from ...core.analysis.outcome import Outcome, p_text
 from ...core.analysis.scan import BERNOULLI, HIGH, LOOKED_FOR, LOW, MODELS, MOST_IN_A_CIRCLE, POISSON, Cluster, scan
 from ...core.crosswalk import Crosswalk
 from ...core.drawing import dissolve
@@ -42,9 +42,10 @@ class ClusterScan(VbasAlgorithm):
         "release, by giving the outcome to records at random, spreading them and scanning again. So a map without "
         "clusters stays empty in 95 of 100 cases, however coarsely its records are shown.</p><p>Poisson for rare "
         "outcomes, with ADJUST for age, say; Bernoulli where many are cases.</p><p><b>What it cannot do.</b> Study a "
-        "quasi-identifier: where its cases are shown depends on how many there are. Nor a release of cases alone. A "
-        "circle is a circle: a cluster along a river is found in part. Clusters after the first have p-values on the "
-        "safe side.</p><p>Kulldorff 1997: A spatial scan statistic.</p>"
+        "quasi-identifier: where its cases are shown depends on how many there are. Nor a release of cases alone, nor "
+        "one in which people have several rows, such as hospital stays: each is taken for a person, and it finds "
+        "clusters where there are none. A circle is a circle: a cluster along a river is found in part. Clusters after "
+        "the first have p-values on the safe side.</p><p>Kulldorff 1997: A spatial scan statistic.</p>"
     )
 
     def declare(self) -> None:
@@ -63,7 +64,8 @@ class ClusterScan(VbasAlgorithm):
                 tr("Largest circle, % of expected cases"),
                 50.0,
                 tr(
-                    "A circle holds no more than this. No circle has more than {areas}, whatever is chosen.",
+                    "A circle of several areas holds no more than this, an area by itself no more than half. No circle "
+                    "has more than {areas}, whatever is chosen.",
                     areas=counted.areas(MOST_IN_A_CIRCLE),
                 ),
                 0.1,
@@ -122,32 +124,33 @@ class ClusterScan(VbasAlgorithm):
 
 def _said(form: Form, layer: AreaLayer, clusters: list[Cluster], likeliest: Cluster | None) -> str:
     if likeliest is None:
+        # LEAST_CASES of core: circles of fewer are not looked at.
         return {
-            HIGH: tr("No circle has more cases than expected."),
-            LOW: tr("No circle has fewer cases than expected."),
-        }.get(form.text("LOOK_FOR"), tr("Every circle has as many cases as expected."))
+            HIGH: tr("No circle of two effective cases or more has more than expected."),
+            LOW: tr("No circle in which two effective cases or more are expected has fewer."),
+        }.get(form.text("LOOK_FOR"), tr("Every circle of two effective cases or more has as many as expected."))
     area = str(layer.areas.identifiers[likeliest.centre])
     if not clusters:
         return tr(
             "No cluster at the level of {significance:g}: where there is none, chance gives one as likely as the "
-            "circle around area {area} in {percent:.1f} of 100 maps (p = {p:.3f}).",
+            "circle around area {area} in {percent:.1f} of 100 maps (p = {p}).",
             significance=form.number("SIGNIFICANCE"),
             area=area,
             percent=100 * likeliest.p_value,
-            p=likeliest.p_value,
+            p=p_text(likeliest.p_value),
         )
     risk = likeliest.relative_risk
     return plural(
         "{n} cluster; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of {expected:.1f} "
-        "({risk}, p = {p:.3f}).",
+        "({risk}, p = {p}).",
         "{n} clusters; the likeliest is around area {area}, with {cases:.1f} estimated cases in place of "
-        "{expected:.1f} ({risk}, p = {p:.3f}).",
+        "{expected:.1f} ({risk}, p = {p}).",
         len(clusters),
         area=area,
         cases=likeliest.cases,
         expected=likeliest.expected,
         risk=tr("no cases outside") if np.isnan(risk) else tr("relative risk {risk:.2f}", risk=risk),
-        p=likeliest.p_value,
+        p=p_text(likeliest.p_value),
     )
 
 

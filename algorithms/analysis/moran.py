@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core.analysis.moran import NOT_TOLD, moran
+from ...core.analysis.outcome import p_text
 from ...core.errors import InputError
 from ...core.language import as_data, plural, tr
 from ...core.neighbours import neighbours_of
@@ -63,19 +64,20 @@ class Moran(VbasAlgorithm):
         form.info(
             tr(
                 "Moran's I is {index:.3f}; by chance, through this release, it would be {expected:.3f} (standard "
-                "deviation {deviation:.3f}): p = {p:.3f}.",
+                "deviation {deviation:.3f}): p = {p}.",
                 index=statistics.index,
                 expected=statistics.expected,
                 deviation=statistics.deviation,
-                p=statistics.p_value,
+                p=p_text(statistics.p_value),
             )
         )
         significant = statistics.local_p <= form.number("SIGNIFICANCE")
         form.info(
             plural(
-                "{n} area has a local I that chance does not give.",
-                "{n} areas have a local I that chance does not give.",
+                "{n} area has a local I so large as chance gives anywhere in at most {percent:g} of 100 maps.",
+                "{n} areas have a local I so large as chance gives anywhere in at most {percent:g} of 100 maps.",
                 int(significant.sum()),
+                percent=100 * form.number("SIGNIFICANCE"),
             )
         )
         shapes = layer.surfaces

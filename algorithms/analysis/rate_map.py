@@ -29,9 +29,11 @@ class RateMap(VbasAlgorithm):
         "the more the fewer cases are expected.</p><p>The width of the kernel is the one that foretells best which "
         "records are cases: it is chosen from the release alone.</p><p><b>Read it with its interval.</b> What the "
         "release hides adds to chance: a record that is shown in a region may live in any of its areas. Both are in "
-        "the interval; what smoothing takes off a peak is not. Hatched areas are not told from the rest; of those "
-        "that are, some differ by chance, one in twenty of an even map.</p><p>Marshall 1991: Mapping disease and "
-        "mortality rates using empirical Bayes estimators.</p>"
+        "the interval; what smoothing takes off a peak is not, nor what spreading over a region takes off, so where "
+        "neighbours differ it misses an area's own rate more often than it should. Each record is taken for a person: "
+        "where people have several, it is too narrow. Hatched areas are not told from the rest; of those that are, "
+        "some differ by chance, up to one in twenty of an even map.</p><p>Marshall 1991: Mapping disease and mortality "
+        "rates using empirical Bayes estimators.</p>"
     )
 
     def declare(self) -> None:

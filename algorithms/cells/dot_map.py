@@ -54,7 +54,7 @@ class DotMap(VbasAlgorithm):
         "<p>Give the groups of “Partition cells over time” (or any released regions), and the people either as PEOPLE "
         "and RATE, fields of the groups, or as RECORDS that name the group and the category of each.</p>"
         "<p><b>What it tells.</b> Readers can count the dots: take the map for a table of counts by group and "
-        "category, to within half a dot. Each of these counts is 0 or at least LEAST, recounted in the end. Drawing "
+        "category, to within a dot. Each of these counts is 0 or at least LEAST, recounted in the end. Drawing "
         "categories with the rate blurs them, but protects nobody; nor do larger dots. In a group of one category "
         "all are known to be of it, and a group that is not shown has a small category: the log says how many there "
         "are. Not looked at are totals known from elsewhere, from which a hidden group may follow by subtraction, "

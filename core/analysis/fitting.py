@@ -270,11 +270,12 @@ class _Group:
         possible.data[:] = self.people[possible.indices] > 0
         possible.eliminate_zeros()
         alone = np.diff(possible.indptr) == 1
-        full = np.zeros(len(self.people), bool)
         n_levels = len(levels)
         for level in range(-1, n_levels):
             if level < 0:  # areas by themselves
-                within = np.bincount(possible.indices[possible.indptr[:-1][alone]], self.records[alone], len(full))
+                within = np.bincount(
+                    possible.indices[possible.indptr[:-1][alone]], self.records[alone], len(self.people)
+                )
                 have, names = self.people, self.rows.areas.identifiers
             else:
                 crosswalk = levels.crosswalks[level]
@@ -287,7 +288,7 @@ class _Group:
                 at = beyond[0]
                 return Contradiction(self.name, level + 1, str(names[at]), float(within[at]), float(have[at]))
             filled = (within >= have - slack) & (within > 0)
-            full |= filled if level < 0 else filled[crosswalk.region_of] & (crosswalk.region_of >= 0)
+            full = filled if level < 0 else filled[crosswalk.region_of] & (crosswalk.region_of >= 0)
             if not full.any():
                 continue
             free = np.flatnonzero((self.level > level) & ~(alone if level < 0 else np.zeros_like(alone)))

@@ -87,7 +87,8 @@ def moran(
     weights = weights_of(neighbours, expected > 0)
     cases = outcome.cases_by_area
     index, local, residual = index_of(cases[None], expected, weights)
-    drawn_index, drawn_local = [index], [local]
+    # The data's own as exact as those of the draws: a draw of the same cases is then as large, and not a little less.
+    drawn_index, drawn_local = [index], [local.astype(np.float32)]
     done = 0
     for drawn in outcome.drawn(n_draws, seed):
         of_draws = index_of(drawn, expected, weights)

@@ -252,6 +252,12 @@ def p_values(observed: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     return np.asarray((1 + at_least) / (len(drawn) + 1))
 
 
+def p_text(p_value: float) -> str:
+    """A p-value to a thousandth, and one that is smaller with its first digit: none is 0."""
+    digits = 3 if p_value >= 0.001 else int(np.ceil(-np.log10(max(p_value, 1e-12)) - 1e-9))
+    return f"{p_value:.{digits}f}"
+
+
 def with_cases(outcome: Outcome, cases: np.ndarray) -> Outcome:
     """The same records with other cases, (Q,) int64."""
     return replace(outcome, cases=cases)

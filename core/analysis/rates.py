@@ -83,7 +83,8 @@ def rate_map(
     Returns
     -------
     RateMap
-        The interval is of the smoothed ratio: what smoothing itself takes off a peak is not in it.
+        The interval is of the smoothed ratio: what smoothing, and spreading over a region, take off a peak is not in
+        it. Empirical Bayes that finds no more than chance believes the rate of all: its intervals are 1 alone then.
 
     Examples
     --------

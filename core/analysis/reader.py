@@ -396,7 +396,8 @@ def read_release(
         areas = found_in(folder, "areas") if areas is None else areas
     if crosswalk is None or areas is None:
         raise InputError(tr("Give the records, the crosswalk and the areas, or a folder that has them."))
-    released, between = table_of(records, tr("Released records")), table_of(crosswalk, tr("Crosswalk"))
+    released = table_of(records, tr("Released records"), "records")
+    between = table_of(crosswalk, tr("Crosswalk"), "crosswalk")
     surfaces = table_of(areas, tr("Areas"))
     levels_of = _level_fields(between)
     if area is None:

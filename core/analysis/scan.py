@@ -88,7 +88,8 @@ def scan(
     looked_for : str
         Of LOOKED_FOR.
     largest : float
-        Share of the expected cases that a circle may hold, above 0 and at most 0.5.
+        Share of the expected cases that a circle of several areas may hold, above 0 and at most 0.5; an area by itself
+        may hold up to half.
     n_draws, seed : int
         Of the calibration.
     progress : callable
@@ -161,6 +162,8 @@ class Circles:
             effective = people / 2 * (1 - np.sqrt(np.maximum(1 - 4 * variance / (people or 1.0), 0.0)))
             # areas at the same distance come in together
             whole = np.append(np.diff(distance) > 0, True)[:n_inside]
+            # an area by itself is looked at whatever is asked, but not with more than half, which is the rest's circle
+            whole &= inside <= self.total / 2 * (1 + 1e-12)
             effective = np.where(whole, effective, 0.0)
             self.order.append(near)
             self.inside.append(inside)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import sqlite3
+import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from .counting_again import TABLES, Classes, claims_of_classes, claims_of_places
 from .dataset import RECORDS
 from .descriptor import FILE, LAYOUT, OURS, PAGES, fields_of, file_hash, name_of_shapes
 from .linked import Looked, claims_of_linked
-from .reading import NotAsDescribed, names_of_tables, read_table
+from .reading import NotAsDescribed, names_beside, read_table
 from .table import REGION, DataTable
 
 
@@ -51,9 +52,9 @@ class Checked:
 def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
     """The description of a release's folder. Raises InputError where there is none that this program wrote."""
     try:
-        package = json.loads(files.read_bytes(folder / FILE).decode("utf-8"))
+        package = json.loads(files.read_bytes(folder / FILE).decode("utf-8"), object_pairs_hook=_named_once)
         ours, named = package[OURS], [str(resource["path"]) for resource in package["resources"]]
-        layout, _, _ = int(ours["layout"]), int(ours["k"]), len(ours["levels"])
+        layout, _, _ = int(ours["layout"]), int(ours["k"]), [level["regions"] for level in ours["levels"]]
         _linked_of(ours)
         _look_whether_all_is_there(package)
     except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -69,6 +70,13 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
             tr("{folder}: its {file} is of a newer version than this one reads, or damaged.", folder=folder, file=FILE)
         )
     return dict(package)
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON. Raises ValueError where a name stands twice, of which readers take one or the other."""
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(pairs[0][0])
+    return dict(pairs)
 
 
 def _linked_of(ours: Mapping[str, Any]) -> dict[str, Looked]:
@@ -142,6 +150,8 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
         hashes[name] = content_hash(table)
         claims.append(_content_claim(table, by_name[name], hashes[name]))
         claims.append(_values_claim(table, by_name[name]))
+        if name_of_shapes(name) in by_name:
+            claims.append(_shapes_claim(folder, table, by_name, hashes[name]))
     if len(hashes) == len(names):
         same = hash_of_all(hashes) == ours.get("content_sha256")
         claims.append(
@@ -169,6 +179,8 @@ def check_folder(folder: Path, k: int | None = None) -> Checked:
 def _file_claim(folder: Path, resource: Mapping[str, Any]) -> Claim:
     path = str(resource["path"])
     try:
+        if stat.S_ISLNK(DISK.status(folder / path).st_mode):
+            return Claim(f"file {path}", False, tr("{path} is a link, and not in the folder.", path=path))
         same = f"sha256:{file_hash(folder / path)}" == resource.get("hash")
     except OSError as error:
         return Claim(f"file {path}", False, tr("{path} cannot be read: {reason}.", path=path, reason=error.strerror))
@@ -179,24 +191,23 @@ def _file_claim(folder: Path, resource: Mapping[str, Any]) -> Claim:
 def _no_part_of_it(
     folder: Path, by_path: Mapping[str, Any], by_name: Mapping[str, Mapping[str, Any]], tables: Sequence[str]
 ) -> list[str]:
-    """What lies in the folder, or is described, and is no table that is looked at, none's shapes, and no page.
+    """What lies in the folder, or is described, and is no table that is looked at, none's shapes, and no page of ours.
 
-    A further table may be described as well, by whoever puts it there: datapackage.json is hashed by nothing. In a
-    GeoPackage further tables count, too.
+    A further table or page may be described as well, by whoever puts it there: datapackage.json is hashed by nothing.
+    In a GeoPackage all counts that is not its tables, such as a view.
     """
     of_tables = {name for table in tables for name in (table, name_of_shapes(table))}
     parts = {str(resource["path"]) for name, resource in by_name.items() if name in of_tables}
-    pages = {path for path in by_path if Path(path).suffix in PAGES}
-    others = sorted({*DISK.names(folder), *by_path} - {FILE, *parts, *pages})
-    return others + [table for path in sorted(parts) for table in _further_tables(folder / path, tables)]
+    others = sorted({*DISK.names(folder), *by_path} - {FILE, *parts, *PAGES})
+    return others + [table for path in sorted(parts) for table in _further_parts(folder / path, tables)]
 
 
-def _further_tables(file: Path, tables: Sequence[str]) -> list[str]:
+def _further_parts(file: Path, tables: Sequence[str]) -> list[str]:
     try:
-        names = names_of_tables(file)
+        names = names_beside(file, tables)
     except sqlite3.Error:
         return []  # no GeoPackage, or one that cannot be read, as is said of its tables
-    return [tr("{table} in {file}", table=name, file=file.name) for name in names if name not in tables]
+    return [tr("{table} in {file}", table=name, file=file.name) for name in names]
 
 
 def _other_files_claim(others: list[str]) -> Claim:
@@ -223,8 +234,7 @@ def _read(folder: Path, name: str, resource: Mapping[str, Any] | None) -> tuple[
         return None, Claim(claim, False, str(error))
     try:
         file = folder / str(resource["path"])
-        missing = str(resource["schema"]["missingValues"][0]) if file.suffix.lower() == ".csv" else ""
-        table = read_table(file, name, fields, missing)
+        table = read_table(file, name, fields, _missing_of(resource, file))
     except InputError as error:
         return None, Claim(claim, None, str(error))
     except (NotAsDescribed, OSError, sqlite3.Error, csv.Error, KeyError, IndexError, TypeError) as error:
@@ -232,6 +242,26 @@ def _read(folder: Path, name: str, resource: Mapping[str, Any] | None) -> tuple[
             claim, False, tr("“{table}” is not what its schema says: {error}.", table=name, error=str(error))
         )
     return table, Claim(claim, True, tr("The fields of “{table}” have the names and types of its schema.", table=name))
+
+
+def _missing_of(resource: Mapping[str, Any], file: Path) -> str:
+    """What stands for a missing value. Raises NotAsDescribed unless it is one text, as in every release."""
+    texts = resource["schema"]["missingValues"]
+    if len(texts) != 1:
+        raise NotAsDescribed(tr("its schema names no text, or several, that stand for a missing value"))
+    return str(texts[0]) if file.suffix.lower() == ".csv" else ""
+
+
+def _shapes_claim(folder: Path, table: DataTable, by_name: Mapping[str, Mapping[str, Any]], content: str) -> Claim:
+    """That the file with a table's shapes has the rows of the table beside them, which a map shows with the shapes."""
+    path = str(by_name[name_of_shapes(table.name)]["path"])
+    there, claim = _read(folder, table.name, {**by_name[table.name], "path": path})
+    name = f"shapes {table.name}"
+    if there is None:
+        return Claim(name, False, claim.says)
+    same = content_hash(there) == content
+    says = tr("{path} has the rows of “{table}”.", path=path, table=table.name)
+    return Claim(name, same, says if same else tr("{path} has other rows than “{table}”.", path=path, table=table.name))
 
 
 def _content_claim(table: DataTable, resource: Mapping[str, Any], content_hash: str) -> Claim:

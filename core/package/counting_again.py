@@ -93,14 +93,27 @@ def claims_of_classes(classes: Classes, table: DataTable, ours: Mapping[str, Any
 def claims_of_places(tables: Mapping[str, DataTable], ours: Mapping[str, Any]) -> Iterator[Claim]:
     """That the regions of records are there, that levels nest, and that regions have the records counted for them."""
     if not set(TABLES) <= set(tables):
-        yield from map(unseen, ("regions", "levels", "counts"))
+        yield from map(unseen, ("areas", "regions", "levels", "counts"))
         return
+    described = [level["regions"] for level in ours["levels"]]
     try:
-        places = Places(tables, len(ours["levels"]))
+        places = Places(tables, len(described))
     except (ValueError, IndexError) as error:
         yield Claim("levels", False, tr("The levels of the tables are not those described: {error}.", error=str(error)))
-        yield from map(unseen, ("regions", "counts"))
+        yield from map(unseen, ("areas", "regions", "counts"))
         return
+    twice = places.named_otherwise()
+    yield Claim(
+        "areas",
+        not twice,
+        plural(
+            "{n} area is named more than once, or has no name.",
+            "{n} areas are named more than once, or have no name.",
+            twice,
+        )
+        if twice
+        else tr("Every area is named once."),
+    )
     unknown = places.rows_nowhere()
     yield Claim(
         "regions",
@@ -109,14 +122,19 @@ def claims_of_places(tables: Mapping[str, DataTable], ours: Mapping[str, Any]) -
         if unknown
         else tr("The region of every record is in the tables of regions and of areas."),
     )
-    wrong = places.not_nested()
-    yield Claim(
-        "levels",
-        not wrong,
-        plural("{n} region lies in no one region above it.", "{n} regions lie in no one region above them.", wrong)
-        if wrong
-        else tr("Every region lies in one region of the next level, and holds the areas that are counted for it."),
-    )
+    wrong, n_regions = places.not_nested(), places.n_regions()
+    says = tr("Every region lies in one region of the next level, and holds the areas that are counted for it.")
+    if wrong:
+        says = plural(
+            "{n} region lies in no one region above it.", "{n} regions lie in no one region above them.", wrong
+        )
+    elif n_regions != described:
+        says = tr(
+            "Regions by level: {there}, in place of {described} as described.",
+            there=", ".join(map(str, n_regions)),
+            described=", ".join(map(str, described)),
+        )
+    yield Claim("levels", not wrong and n_regions == described, says)
     differing = places.counted_otherwise()
     yield Claim(
         "counts",
@@ -138,8 +156,11 @@ class Places:
         records, crosswalk, regions = (tables[name] for name in TABLES)
         nested = bool(records.of_role(LEVEL))
         names = [f"vbas_region_{level + 1}" for level in range(n_levels)] if nested else ["vbas_region"]
-        if [field.name for field in crosswalk.fields if field.role != AREA] != names or len(names) != n_levels:
+        areas = [column for field, column in zip(crosswalk.fields, crosswalk.columns) if field.role == AREA]
+        others = [field.name for field in crosswalk.fields if field.role != AREA]
+        if others != names or len(names) != n_levels or len(areas) != 1:
             raise ValueError(", ".join(crosswalk.names))
+        self.area, self.copies = areas[0], crosswalk.copies
         self.of_areas = [np.repeat(_numbers(crosswalk, name), crosswalk.copies) for name in names]
         self.nested, self.n_levels = nested, n_levels
         self.regions, self.records = regions, records
@@ -154,6 +175,16 @@ class Places:
         of_shown = np.array([self.place.get((level, number), -1) for level, number in to_list(rows_there)], np.int64)
         self.row_place = of_shown[row_of.reshape(-1)]
         self.weights = _weights(records)
+
+    def named_otherwise(self) -> int:
+        """Areas that the crosswalk names more than once, or without a name."""
+        rows = np.bincount(self.area.codes, self.copies, len(self.area.categories))
+        unnamed = np.array([value is None for value in to_list(self.area.categories)], bool)
+        return int(((rows > 1) | (unnamed & (rows > 0))).sum())
+
+    def n_regions(self) -> list[int]:
+        """How many regions hold an area, by level."""
+        return [int((np.unique(of) != LEFT_OUT).sum()) for of in self.of_areas]
 
     def rows_nowhere(self) -> int:
         """Rows whose region is not in the table of regions, or holds no area."""

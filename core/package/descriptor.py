@@ -49,7 +49,7 @@ MEDIA = {
     ".xml": "application/xml",
     ".jsonld": "application/ld+json",
 }
-PAGES = (".html", ".xml", ".jsonld")  # the endings of files that are no tables
+PAGES = ("report.html", "ddi.xml", "dcat.jsonld")  # the files that are no tables
 LICENCE = re.compile(r"[-a-zA-Z0-9._]+")
 
 

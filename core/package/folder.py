@@ -19,11 +19,11 @@ from .dcat import FILE as DCAT
 from .dcat import dcat
 from .ddi import FILE as DDI
 from .ddi import ddi
-from .descriptor import FILE, Said, described, name_of_shapes, with_file
+from .descriptor import FILE, PAGES, Said, described, name_of_shapes, with_file
 from .table import DataTable
 from .writing import CSV, FORMATS, check_format, check_names, write_tables
 
-PAGE = "report.html"  # the page to publish, in a release's folder
+PAGE = PAGES[0]  # the page to publish, in a release's folder
 
 
 def write_folder(

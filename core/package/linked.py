@@ -184,4 +184,7 @@ def _items(known: list[Column], rows: np.ndarray) -> np.ndarray:
 
 
 def _numbers(column: Column) -> np.ndarray:
+    """The numbers of persons or places, (R,) int64. Raises ValueError where one is missing."""
+    if None in to_list(column.categories):
+        raise ValueError(tr("a row does not say whose it is, or where"))
     return np.array(to_list(column.categories) or [0], np.int64)[column.codes]

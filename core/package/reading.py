@@ -13,20 +13,26 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import objects, to_list
-from ..errors import InputError
+from ..errors import InputError, in_quotes
 from ..installing import is_there
 from ..language import tr
-from ..publish.sqlite_targets import SYSTEM
 from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
 from ..records.csv_columns import read_plain_csv
 from ..records.plain_files import scan_csv
 from ..records.sqlite_file import TEXT, quoted
 from ..records.sqlite_uri import sqlite_uri
 from ..records.table_file import TableFile
+from .dataset import REGIONS
 from .table import BOOLEAN, INTEGER, NUMBER, DataField, DataTable
 
 ROWS_AT_ONCE = 1 << 16
 FIELD_LIMIT = 1 << 27  # characters of a cell
+# What a GeoPackage of a release holds beside its tables, as (name, type).
+STANDARD = ("gpkg_spatial_ref_sys", "gpkg_contents", "gpkg_geometry_columns", "sqlite_sequence")
+BESIDE = frozenset(
+    [(table, "table") for table in STANDARD]
+    + [(f"sqlite_autoindex_{table}_{number}", "index") for table in STANDARD for number in (1, 2)]
+)
 BOOLEANS: Mapping[object, bool] = {"true": True, "false": False, 1: True, 0: False}  # 1 is True, too
 
 
@@ -58,11 +64,13 @@ def read_table(file: Path, name: str, fields: Sequence[DataField], missing: str 
     return DataTable(name, "", "", tuple(fields), tuple(distinct), copies)
 
 
-def names_of_tables(file: Path) -> list[str]:
-    """The tables and views of a GeoPackage but those by which it tells what is in it. Raises sqlite3.Error."""
+def names_beside(file: Path, tables: Sequence[str]) -> list[str]:
+    """What a GeoPackage holds beside these tables and those by which it tells what is in it: further tables, views,
+    triggers, indexes. Raises sqlite3.Error."""
     with closing(_opened(file)) as connection:
-        names = connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')").fetchall()
-    return [str(name) for (name,) in names if not str(name).startswith(SYSTEM[".gpkg"])]
+        there = connection.execute("SELECT name, type FROM sqlite_master").fetchall()
+    own = BESIDE | {(table, "table") for table in tables}
+    return [str(name) for name, kind in there if (name, kind) not in own]
 
 
 def _distinct(columns: Sequence[Column], n_rows: int) -> tuple[list[Column], np.ndarray]:
@@ -96,10 +104,18 @@ def _reader(kind: str, text: bool) -> Callable[[object], object]:
     if kind == BOOLEAN:
         return lambda value: BOOLEANS[value]
     if kind == INTEGER:
-        return (lambda value: int(str(value))) if text else _whole
+        return (lambda value: int(_digits(value))) if text else _whole
     if kind == NUMBER:
-        return lambda value: float(value) + 0.0  # type: ignore[arg-type]
+        return lambda value: float(_digits(value) if text else value) + 0.0  # type: ignore[arg-type]
     return str if text else _text
+
+
+def _digits(value: object) -> str:
+    """A number as text. Python reads more, such as “1_0” or the digits of other scripts, which others do not."""
+    text = str(value)
+    if not text.isascii() or "_" in text or text != text.strip():
+        raise ValueError(value)
+    return text
 
 
 def _whole(value: object) -> int:
@@ -149,26 +165,62 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 def _sqlite_rows(file: Path, table: str, names: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
     with closing(_opened(file)) as connection:
-        shapes = {
-            column
-            for (column,) in connection.execute(
-                "SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (table,)
-            )
-        }
-        info = connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (table,)).fetchall()
-        _check_names([column for column, key in info if not key and column not in shapes], names)
+        drawn = connection.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (table,))
+        shapes = _checked_shapes([column for (column,) in drawn], table)
+        # A column that is hidden, or numbers the rows too, is a column all the same.
+        info = connection.execute(
+            "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid", (table,)
+        ).fetchall()
+        _check_names([column for column, *_ in info[1:] if column not in shapes], names)
+        _check_numbers(connection, table, info)
+        for column in shapes:
+            _check_shapes(connection, table, column)
         statement = " ".join(("SELECT", ", ".join(map(quoted, names)), "FROM", quoted(table)))
         rows = connection.execute(statement)
         while chunk := rows.fetchmany(ROWS_AT_ONCE):
             yield chunk
 
 
-def _parquet_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
+def _check_numbers(connection: sqlite3.Connection, table: str, info: Sequence[tuple[str, str, int, int]]) -> None:
+    """Raise NotAsDescribed where the first column, and no other, does not number the rows from 1 on."""
+    if not info or info[0][1:] != ("INTEGER", 1, 0) or any(key for _, _, key, _ in info[1:]):
+        raise NotAsDescribed(tr("its rows are not numbered in its first column alone"))
+    number = quoted(info[0][0])
+    statement = " ".join(("SELECT COUNT(*), MIN(", number, "), MAX(", number, ") FROM", quoted(table)))
+    n_rows, first, last = connection.execute(statement).fetchone()
+    if n_rows and (first, last) != (1, n_rows):
+        raise NotAsDescribed(tr("its rows are not numbered from 1 on"))
+
+
+def _check_shapes(connection: sqlite3.Connection, table: str, column: str) -> None:
+    """Raise NotAsDescribed where a column of shapes holds anything else, which nobody would look at."""
+    statement = " ".join(
+        ("SELECT 1 FROM", quoted(table), "WHERE SUBSTR(", quoted(column), ", 1, 2) <> X'4750' LIMIT 1")
+    )
+    if connection.execute(statement).fetchone():
+        raise NotAsDescribed(tr("its column of shapes “{column}” holds something else", column=column))
+
+
+def _checked_shapes(columns: Sequence[str], table: str) -> Sequence[str]:
+    """The columns of shapes that a file says it has. Raises NotAsDescribed for those that no release has."""
+    if columns and (table != REGIONS or len(columns) > 1):
+        raise NotAsDescribed(
+            tr(
+                "regions alone have shapes, in one column, which are said to be in {columns}",
+                columns=", ".join(in_quotes(column) for column in columns),
+            )
+        )
+    return columns
+
+
+def _parquet_rows(file: Path, table: str, names: Sequence[str]) -> Iterator[list[tuple[object, ...]]]:
     if is_there("pyarrow"):
         from pyarrow import parquet
 
         with parquet.ParquetFile(str(file)) as opened:
-            shapes = _shapes_of(opened.schema_arrow.metadata or {})
+            shapes = _checked_shapes(_shapes_of(opened.schema_arrow.metadata or {}), table)
+            if any(str(opened.schema_arrow.field(column).type) != "binary" for column in shapes):
+                raise NotAsDescribed(tr("its column of shapes “{column}” holds something else", column=shapes[0]))
             _check_names([name for name in opened.schema_arrow.names if name not in shapes], names)
             for batch in opened.iter_batches(ROWS_AT_ONCE, columns=list(names)):
                 yield list(zip(*(batch.column(name).to_pylist() for name in names)))
@@ -180,19 +232,21 @@ def _parquet_rows(file: Path, _: str, names: Sequence[str]) -> Iterator[list[tup
     with closing(duckdb.connect()) as connection:
         path = [str(file)]
         metadata = dict(connection.execute("SELECT key, value FROM parquet_kv_metadata(?)", path).fetchall())
-        shapes = _shapes_of(metadata)
+        shapes = _checked_shapes(_shapes_of(metadata), table)
         described = connection.execute("DESCRIBE SELECT * FROM read_parquet(?)", path).fetchall()
         _check_names([name for name, *_ in described if name not in shapes], names)
+        if any(kind not in ("BLOB", "GEOMETRY") for name, kind, *_ in described if name in shapes):
+            raise NotAsDescribed(tr("its column of shapes “{column}” holds something else", column=shapes[0]))
         columns = ", ".join(map(quoted, names))
         rows = connection.execute(" ".join(("SELECT", columns, "FROM read_parquet(?)")), path)
         while chunk := rows.fetchmany(ROWS_AT_ONCE):
             yield chunk
 
 
-def _shapes_of(metadata: Mapping[bytes, bytes]) -> set[str]:
+def _shapes_of(metadata: Mapping[bytes, bytes]) -> list[str]:
     """The columns of shapes that GeoParquet names."""
     geo = metadata.get(b"geo")
-    return set(json.loads(geo)["columns"]) if geo else set()
+    return list(json.loads(geo)["columns"]) if geo else []
 
 
 def _check_names(there: Sequence[str], names: Sequence[str]) -> None:

@@ -59,7 +59,9 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             smallest=check.k_found,
         )
     risk: list[tuple[object, ...]] = [
-        *risk_rows(Risk(check.largest_risk, check.mean_risk), check.k_found),
+        *risk_rows(
+            Risk(check.largest_risk, check.mean_risk), check.k_found, bool((check.people != check.records).any())
+        ),
         (tr("Classes"), n_classes, tr("Combinations of quasi-identifiers that occur.")),
         (tr("Classes that fall short"), check.classes_below, ""),
     ]

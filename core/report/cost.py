@@ -9,8 +9,8 @@ import numpy as np
 from ..arrays import to_list
 from ..attribute_costs import AttributeCost, cost_sentence
 from ..convergence import Convergence
-from ..evaluation import ByValue, Measures, worst_group
-from ..language import tr
+from ..evaluation import ByValue, Measures, records_by_level, worst_group
+from ..language import as_data, plural, tr
 from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.risk import Risk, risk_of
@@ -47,16 +47,18 @@ IN_ALL = (
     ),
 )
 HEADER = (tr("Measure"), tr("Value"), tr("Meaning"))
+# Said wherever people may have several rows: k people are then no k rows.
+ROWS_PICKED = as_data("By picking a row, whoever has more rows than the others is met more often than that.")
 MOST_BARS = 40
 USUAL = 99  # per cent of the classes that the picture of their sizes shows
 
 
 def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
     """What the release means for one person: place, company and risk."""
-    released = max(plan.n_released, 1)
-    people = plan.sizes[plan.released]
-    risk = risk_of(plan.records[plan.released], people)
-    among = 2.0 ** (measures.non_uniform_entropy / max(_rated(measures, plan), 1))
+    records, people = plan.records[plan.released], plan.sizes[plan.released]
+    risk = risk_of(records, people)
+    among = 2.0 ** (measures.non_uniform_entropy / max(_rated(plan), 1))
+    same = float((records.astype(float) * people).sum()) / max(plan.n_released, 1)
     rows: list[tuple[object, ...]] = [
         (
             tr("Mean distance, m"),
@@ -66,52 +68,70 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
                 metres=measures.mean_distance,
             ),
         ),
-        (
-            tr("Mean distance of an area, m"),
-            measures.compactness / max(n_areas, 1),
-            tr("From an area to the site of its region, on average over the areas."),
-        ),
+        _area_row(measures, plan, n_areas),
         (
             tr("Areas to guess among"),
             among,
-            tr("Guessing a person's area is as hard as picking 1 of {among:.3g}, on average.", among=among),
+            tr(
+                "Guessing a person's area from the region alone is as hard as picking 1 of {among:.3g}, on average.",
+                among=among,
+            ),
         ),
         (
             tr("People who look the same"),
-            measures.discernibility / released,
-            tr("How many released records share their region and quasi-identifiers with a record, itself included."),
+            same,
+            tr("Among how many people with the same region and quasi-identifiers a released record is, on average."),
         ),
-        *risk_rows(risk, int(people.min()) if len(people) else 0),
+        *risk_rows(risk, int(people.min()) if len(people) else 0, bool((records != people).any())),
     ]
     return Section(tr("What it means for a person"), (), HEADER, rows)
 
 
-def risk_rows(risk: Risk, smallest: int) -> list[tuple[object, ...]]:
-    """The risk of being recognised, for somebody known to be among the records."""
+def _area_row(measures: Measures, plan: Plan, n_areas: int) -> tuple[object, ...]:
+    """How far areas are from the middle of what their records show; of nested levels those that have such records."""
+    says = tr("From an area to the site of its region, on average over the areas.")
+    if plan.level_of is not None:
+        n_areas = int(records_by_level(plan)[:-1].any(axis=0).sum())
+        says = tr("From an area to the middles of the regions that its records show, on average over areas with some.")
+    return tr("Mean distance of an area, m"), measures.compactness / max(n_areas, 1), says
+
+
+def risk_rows(risk: Risk, smallest: int, several: bool = False) -> list[tuple[object, ...]]:
+    """The risk of being recognised, for somebody known to be among the records; several : whether people have several
+    records, so that one record may be another one's more likely than one in so many people"""
     return [
         (tr("Smallest class, people"), smallest, tr("The fewest people who share a region and all quasi-identifiers.")),
         (
             tr("Largest risk, %"),
             100.0 * risk.largest,
-            _chance(smallest),
+            _chance(smallest, several),
         ),
         (tr("Mean risk, %"), 100.0 * risk.mean, tr("The same, on average over all records of the release.")),
     ]
 
 
-def _chance(smallest: int) -> str:
+def _chance(smallest: int, several: bool) -> str:
     """What the largest risk means; smallest : people of the smallest class, 0 where there is none."""
     if not smallest:
         return ""
+    if several:
+        return tr(
+            "The chance of picking a person among those who share the region and all quasi-identifiers: 1 in {n} at "
+            "worst. {rows}",
+            n=smallest,
+            rows=tr(ROWS_PICKED),
+        )
     return tr(
         "The chance that someone who knows a person's quasi-identifiers picks that person's record: 1 in {n} at worst.",
         n=smallest,
     )
 
 
-def _rated(measures: Measures, plan: Plan) -> int:
-    """Over how many records the entropy sums: all of one level, the released ones of several."""
-    return plan.n_released if len(plan.levels) > 1 else measures.n_records
+def _rated(plan: Plan) -> int:
+    """Over how many records the entropy sums: those of any region of one level, the released ones of nested."""
+    if plan.level_of is not None:
+        return plan.n_released
+    return int(plan.profile.area_sizes[plan.crosswalk.region_of >= 0].sum())
 
 
 def measures_section(measures: Measures) -> Section:
@@ -195,7 +215,7 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     left_out = len(rows) - len(most)
     text = tr(
         "Suppressed records, per cent by value; the dashed line is that of all records ({suppression_percent} %).",
-        suppression_percent=formatted(measures.suppression_percent),
+        suppression_percent=formatted(by_value.percent),
     )
     if left_out:
         text += " " + tr("Drawn are the {most_bars} values that lose most.", most_bars=MOST_BARS)
@@ -205,10 +225,20 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
         if name not in heads.values():
             heads[position] = name
     names = [value_text(by_value.values[row]) for row in to_list(most)]
-    picture = horizontal_bars(names, to_list(share[most]), text, measures.suppression_percent, heads)
+    picture = horizontal_bars(names, to_list(share[most]), text, by_value.percent, heads)
     advice = tr("Rare values lose most. Group them (widowed with divorced, say) or accept the loss knowingly.")
     worst = worst_group(by_value, k) if measures.n_suppressed else None
-    paragraphs = (advice,) if worst is None else (worst.sentence(measures.suppression_percent), advice)
+    paragraphs = [] if worst is None else [worst.sentence(measures.suppression_percent)]
+    paragraphs.append(advice)
+    n_unplaced = measures.n_records - by_value.n_records
+    if n_unplaced:
+        paragraphs.append(
+            plural(
+                "{n} record of no known area is suppressed, too, and not counted here.",
+                "{n} records of no known area are suppressed, too, and not counted here.",
+                n_unplaced,
+            )
+        )
     return Section(tr("Who is suppressed"), paragraphs, BY_VALUE, rows, (picture,))
 
 

@@ -32,8 +32,9 @@ LIMITS = (
     tr(
         "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is "
         "shown there. A class that is missing at a finer level is rare there; where no region around a place "
-        "shows it, but others do, nobody of it lives there. Where the finest level is the areas, the people "
-        "behind a larger region live in those of its areas that do not show the class themselves."
+        "shows it, but others do, nobody of it lives there, or so few that they are suppressed. Where the finest "
+        "level is the areas, the people behind a larger region live in those of its areas that do not show the "
+        "class themselves."
     ),
 )
 
@@ -63,7 +64,8 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
         here = audit.level == level
         own = int(audit.released[here].sum())
         people = float(audit.population[here].mean())
-        metres = float((audit.released[here] * audit.distance[here]).sum() / own) if own else 0.0
+        # Where no record is shown there is no distance, and not one of 0.
+        metres = float((audit.released[here] * audit.distance[here]).sum() / own) if own else None
         values = of_levels[level : level + 1]
         rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [

@@ -25,7 +25,7 @@ from ..privacy.risk import risk_of
 from ..records.columns import combine_codes
 from ..release import Release, class_sizes
 from ..version import version
-from .cost import HEADER, risk_rows
+from .cost import HEADER, ROWS_PICKED, risk_rows
 from .map_data import MapData, released_map
 from .numbers import formatted
 from .page import Report, Section, render
@@ -215,9 +215,8 @@ def _measures(published: PublicReport) -> Section:
         mean = _mean(metres, published.release.counts)
         rows.append((_distance_title(published), mean, _distance_meaning(published, mean)))
     if published.counts_people:
-        rows.append(
-            (tr("Largest risk, at most, %"), 100.0 / published.k, tr("1 / k: k counts people, not their records."))
-        )
+        says = tr("1 / k: k counts people, not their records. {rows}", rows=tr(ROWS_PICKED))
+        rows.append((tr("Largest risk, at most, %"), 100.0 / published.k, says))
     elif len(sizes):
         rows += risk_rows(risk_of(sizes, sizes), int(sizes.min()))
     return Section(tr("In short"), (), HEADER, rows)

@@ -23,8 +23,10 @@
 #   leave_out   which areas a row cannot live in, by how the release was made: "none"; "where level 1 shows the class",
 #               for a nested release whose level 1 is the areas; "in zones", if no small count follows from it
 #   quasi_identifiers  the fields that make a class, where areas are left out
+#   missing     what stands for a missing value in the records, where that is not an empty cell: in a folder with a
+#               datapackage.json it is said there (missingValues)
 read_release <- function(records, crosswalk = NULL, areas = NULL, area = NULL, population = "population",
-                         count = NULL, leave_out = "none", quasi_identifiers = character()) {
+                         count = NULL, leave_out = "none", quasi_identifiers = character(), missing = "") {
   stopifnot(leave_out %in% c("none", "where level 1 shows the class", "in zones"))
   if (is.character(records) && dir.exists(records)) {
     folder <- records
@@ -32,7 +34,7 @@ read_release <- function(records, crosswalk = NULL, areas = NULL, area = NULL, p
     if (is.null(crosswalk)) crosswalk <- file_in(folder, "crosswalk")
     if (is.null(areas)) areas <- file_in(folder, "areas")
   }
-  records <- read_table(records)
+  records <- read_table(records, missing)
   crosswalk <- read_table(crosswalk)
   areas <- read_table(areas)
   fields <- grep("^vbas_region(_[0-9]+)?$", names(crosswalk), value = TRUE)
@@ -392,10 +394,11 @@ file_in <- function(folder, name) {
 }
 
 # A table; codes such as 007 stay text.
-read_table <- function(given) {
+read_table <- function(given, missing = "") {
   if (is.data.frame(given)) return(given)
   if (grepl("\\.gpkg$", given, ignore.case = TRUE)) return(sf::st_read(given, quiet = TRUE, stringsAsFactors = FALSE))
-  found <- read.csv(given, colClasses = "character", na.strings = "", check.names = FALSE, fileEncoding = "UTF-8-BOM")
+  found <- read.csv(given, colClasses = "character", na.strings = missing, check.names = FALSE,
+                    fileEncoding = "UTF-8-BOM")
   found[] <- lapply(found, function(one) {
     number <- "^-?(0|[1-9][0-9]*)([.][0-9]+)?$"
     if (any(!is.na(one)) && all(grepl(number, one[!is.na(one)]))) as.numeric(one) else one

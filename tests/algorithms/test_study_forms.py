@@ -12,6 +12,7 @@ from .conftest import make_layer
 from .nested_town import make_town
 
 QUASI = ["sex", "age"]
+COUNTED_BY_CASES = {"MARGIN_AREA": "da", "MARGIN_FIELDS": ["sex", "even"], "MARGIN_COUNT": "n"}
 
 
 @pytest.fixture(scope="module")
@@ -102,9 +103,9 @@ def test_a_planted_cluster_is_found_and_an_empty_map_left_empty(study, ill):
 @pytest.mark.parametrize(
     ("looked_for", "sentence"),
     [
-        ("high rates", "No circle has more cases than expected."),
-        ("low rates", "No circle has fewer cases than expected."),
-        ("either", "Every circle has as many cases as expected."),
+        ("high rates", "No circle of two effective cases or more has more than expected."),
+        ("low rates", "No circle in which two effective cases or more are expected has fewer."),
+        ("either", "Every circle of two effective cases or more has as many as expected."),
     ],
 )
 def test_where_no_circle_stands_out_the_log_says_of_what_kind(study, town, looked_for, sentence):
@@ -114,6 +115,16 @@ def test_where_no_circle_stands_out_the_log_says_of_what_kind(study, town, looke
     areas = make_layer({"da": list(town.identifiers), "people": [9] * n}, [square] * n, "EPSG:25833")
     done = study("clusterscan", CASE_FIELD="even", REGIONS=areas, LOOK_FOR=looked_for, DRAWS=19)
     assert sentence in told(done) and done.results["N_CLUSTERS"] == 0
+
+
+def test_a_single_case_is_not_said_to_be_as_expected_everywhere(study, town):
+    """Where it is, there is one in place of a twentieth: but no circle of fewer than two is looked at."""
+    numbers = list(range(1, len(town.identifiers) + 1))
+    own = make_layer({"da": list(town.identifiers), "vbas_region": numbers})
+    regions = [number for number in numbers for _ in range(20)]
+    records = make_layer({"vbas_region": regions, "sex": ["F"] * len(regions), "case": [1] + [0] * (len(regions) - 1)})
+    done = study("clusterscan", RECORDS=records, CROSSWALK=own, QUASI_IDENTIFIERS=["sex"], CASE_FIELD="case", DRAWS=19)
+    assert "No circle of two effective cases or more has more than expected." in told(done)
 
 
 def test_a_cluster_with_every_case_inside_says_so(study, town):
@@ -181,6 +192,8 @@ def test_case_values_and_rows_without_a_value(study):
         ("moran", {"CASE_FIELD": "diagnosis", "CASE_VALUES": "plague"}, "no value “plague”"),
         ("clusterscan", {"CASE_FIELD": "even", "ADJUST": ["even"]}, "is in ADJUST too"),
         ("clusterscan", {"CASE_FIELD": "even", "ADJUST": ["sex"], "MODEL": "Bernoulli"}, "has no ADJUST"),
+        ("moran", {"CASE_FIELD": "even", **COUNTED_BY_CASES}, "is in MARGIN_FIELDS too.*find clusters where there"),
+        ("clusterscan", {"CASE_FIELD": "even", **COUNTED_BY_CASES}, "is in MARGIN_FIELDS too"),
         (
             "clusterscan",
             {"CASE_FIELD": "even", "DENOMINATOR": "population of the areas", "MODEL": "Bernoulli"},
@@ -189,6 +202,9 @@ def test_case_values_and_rows_without_a_value(study):
     ],
 )
 def test_what_cannot_be_studied_is_refused_in_a_sentence(study, algorithm, changes, sentence):
+    if "MARGIN_AREA" in changes:
+        table = {"da": ["a"], "sex": ["F"], "even": [1], "n": [9]}
+        changes = {**changes, "MARGINS": make_layer(table)}
     with pytest.raises(QgsProcessingException, match=sentence):
         study(algorithm, **changes)
 

@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 from vbas.core.adjacency import adjacency_of_pairs
 from vbas.core.analysis.moran import HIGH_HIGH, moran
-from vbas.core.analysis.outcome import Outcome, cases_of, outcome_of, p_values, with_cases
+from vbas.core.analysis.outcome import Outcome, cases_of, outcome_of, p_text, p_values, with_cases
 from vbas.core.analysis.rates import (
     EMPIRICAL_BAYES,
     KERNEL,
@@ -164,6 +164,20 @@ def test_of_more_people_than_can_be_drawn_from_a_sentence_says_what_to_do():
         next(outcome.drawn(9))
 
 
+@pytest.mark.parametrize("model", [POISSON, BERNOULLI])
+def test_an_area_with_more_than_half_of_all_is_no_cluster(model):
+    """What is more likely in it is less likely in the others: they are the circle."""
+    points, at_risk = np.column_stack([np.arange(4) * 500.0, np.zeros(4)]), np.array([7000, 1000, 1000, 1000])
+    cases = np.array([90, 4, 3, 3])
+    outcome = Outcome(sparse.identity(4, format="csr"), np.zeros(4, int), np.arange(4), at_risk, cases)
+    assert not any(0 in cluster.areas for cluster in scan(points, outcome, model, HIGH, n_draws=19).clusters)
+    found = scan(points, outcome, model, LOW, n_draws=19).most_likely
+    assert found is not None and sorted(found.areas.tolist()) == [1, 2, 3]
+    assert found.relative_risk == pytest.approx(10 / 30 / (90 / 70))
+    single = scan(points, replace(outcome, cases=np.array([50, 30, 10, 10])), model, HIGH, 0.05, 19).most_likely
+    assert single is not None and single.areas.tolist() == [1]
+
+
 def test_a_cluster_is_told_with_its_risk():
     rng = np.random.default_rng(0)
     areas, rows, home, weights = spread_town(0)
@@ -202,8 +216,27 @@ def test_moran_is_that_of_a_recount():
     assert ((found.kind == HIGH_HIGH) == ((z >= 0) & (w @ z >= 0))).all()
 
 
+def test_local_p_values_count_draws_of_the_same_cases():
+    """Of one case the draws are few patterns: the data's own is among them, as often as its area has people."""
+    at_risk, neighbours = np.array([3, 4, 5, 6, 7, 8]), adjacency_of_pairs(np.arange(5), np.arange(1, 6), np.ones(5), 6)
+    for area in range(6):
+        cases = (np.arange(6) == area).astype(int)
+        outcome = Outcome(sparse.identity(6, format="csr"), np.zeros(6, int), np.arange(6), at_risk, cases)
+        for seed in range(5):
+            found = moran(neighbours, outcome, n_draws=199, seed=seed)
+            same = sum((drawn[:, area] == 1).sum() for drawn in outcome.drawn(199, seed))
+            assert np.nanmin(found.local_p) >= (1 + same) / 200 and found.p_value >= (1 + same) / 200
+
+
 def test_p_values_count_what_is_at_least_as_large():
     assert p_values(np.array([3.0, 0.0, 9.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.5, 1.0, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(1.0, "1.000"), (0.0424, "0.042"), (0.001, "0.001"), (2e-4, "0.0002"), (1e-5, "0.00001")]
+)
+def test_no_p_value_is_nothing(p, text):
+    assert p_text(p) == text
 
 
 def test_intervals_hold_what_draws_of_places_and_chance_give():

@@ -227,3 +227,15 @@ def test_a_job_that_cannot_be_done_is_one_sentence(
     said = capsys.readouterr().err
     assert says in said and "Traceback" not in said
     assert not (tmp_path / "release").exists()
+
+
+def test_a_linked_row_of_nobody_is_told_in_words(tmp_path):
+    folder = tmp_path / "release"
+    released().write(folder)
+    header, first, *rows = (folder / "stays.csv").read_text(encoding="utf-8").splitlines()
+    assert header.startswith("vbas_person,")
+    (folder / "stays.csv").write_text("\n".join([header, "," + first.partition(",")[2], *rows, ""]), encoding="utf-8")
+    own, theirs = statuses(folder)
+    assert own["linked rows"] is False and theirs["linked rows"] == "does not hold"
+    says = next(claim.says for claim in check_folder(folder).claims if claim.name == "linked rows")
+    assert says == "The linked tables are not as described: a row does not say whose it is, or where."

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vbas import anonymize
 from vbas.core.analysis.fitting import AS_WEIGHTS
 from vbas.core.analysis.reader import read_release
 from vbas.core.analysis.spreading import AT_LEVEL_1, NONE
@@ -222,3 +223,29 @@ def test_shapes_of_the_areas_are_kept():
     for table in (release.rates("ill"), release.counts(by="code")):
         assert isinstance(table, geopandas.GeoDataFrame) and table.crs == areas.crs
         assert table.geometry["02"].bounds[0] == 1 if table.index.is_unique else True
+
+
+@pytest.mark.parametrize("written", ["CSV", "Parquet", "GeoPackage"])
+def test_a_folder_is_read_in_whatever_format(tmp_path, written):
+    if written == "Parquet":
+        pytest.importorskip("pyarrow")
+    areas = pd.DataFrame({"area": ["a", "b"], "x": [0, 900], "y": [0, 0], "population": [30, 10]})
+    people = {"area": ["a", "b"] * 30, "sex": ["F"] * 30 + ["M"] * 30}
+    made = anonymize(areas, people, area="area", quasi_identifiers="sex", k=5)
+    made.write(tmp_path / "release", folder_format=written)
+    release = read_release(tmp_path / "release", areas=areas)
+    assert release.counts("sex")["estimate"].tolist() == [22.5, 22.5, 7.5, 7.5]
+
+
+def test_a_folder_is_read_as_its_description_says(tmp_path):
+    """Where a text is empty another word stands for a missing one, and true and false are no texts."""
+    areas = pd.DataFrame({"area": ["a", "b"], "x": [0, 900], "y": [0, 0], "population": [30, 10]})
+    sexes = ["F"] * 20 + [""] * 15 + [None] * 25
+    people = {"area": ["a", "b"] * 30, "sex": sexes, "ill": [i % 5 == 0 for i in range(60)]}
+    anonymize(areas, people, area="area", quasi_identifiers="sex", k=5, keep_fields="ill").write(tmp_path / "release")
+    assert "NA" in (tmp_path / "release" / "records.csv").read_text(encoding="utf-8")
+    for records in (tmp_path / "release", tmp_path / "release" / "records.csv"):
+        release = read_release(records, tmp_path / "release" / "crosswalk.csv", areas)
+        counts = release.counts("sex").fillna("missing").groupby("sex")["estimate"].sum()
+        assert counts.round(9).to_dict() == {"": 15, "F": 20, "missing": 25}
+        assert release.rates("ill")["cases"].sum() == pytest.approx(12)

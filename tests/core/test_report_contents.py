@@ -16,11 +16,13 @@ from vbas.core.comparison import Outcome
 from vbas.core.convergence import MOST, convergence
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.evaluation import Measures, evaluate, evaluate_by_value
-from vbas.core.levels import Levels
-from vbas.core.plan import suppress
+from vbas.core.levels import Levels, make_levels, own_regions
+from vbas.core.nesting.planning import nest
+from vbas.core.plan import area_of_cells, suppress
 from vbas.core.profile import profile_records
 from vbas.core.report.comparison import trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
+from vbas.core.report.nested import levels_section
 from vbas.core.report.page import Section
 from vbas.core.report.provenance import InputUsed, Provenance, how_it_was_done
 from vbas.core.report.sign import Signing, sign_page
@@ -169,8 +171,59 @@ def test_classes_of_persons_are_rated_by_persons():
     plan = suppress(records_of(areas, [(0, "f", "old", 1)] * 8).profile, REGIONS, K)
     measures, _ = evaluate(areas, plan, REGIONS.mean_centres(areas.points))
     of_four = replace(plan, people=np.array([4]))
-    for one, percent in ((plan, 12.5), (of_four, 25.0)):
-        assert {row[0]: row[1] for row in person_section(measures, one, N).rows}["Largest risk, %"] == percent
+    for one, percent, people in ((plan, 12.5, 8), (of_four, 25.0, 4)):
+        rows = facts(person_section(measures, one, N))
+        assert rows["Largest risk, %"] == percent and rows["People who look the same"] == people
+    # Of eight rows of four people, five may be one's: then 5 of 8 rows that are picked are that person's.
+    said = {row[0]: str(row[2]) for row in person_section(measures, of_four, N).rows}["Largest risk, %"]
+    assert "picking a person" in said and "more rows than the others is met more often" in said
+    assert "picks that person's record" in str(person_section(measures, plan, N).rows)
+
+
+def test_records_of_no_known_area_make_no_area_easier_to_guess():
+    """Nor do those of areas that are left out: neither has a region that could be guessed from."""
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i % N, "f", "old", 1) for i in range(8 * N)])
+    left_out = Crosswalk(np.where(REGIONS.region_of == 0, 0, -1), 1)
+    for n_unmatched in (0, 500):
+        plan = suppress(records.profile, left_out, K)
+        measures, _ = evaluate(areas, plan, left_out.mean_centres(areas.points), n_unmatched)
+        assert facts(person_section(measures, plan, 4))["Areas to guess among"] == pytest.approx(4)
+
+
+def test_the_mean_distance_of_an_area_is_over_areas_with_released_records():
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i, "f", "old", 1) for i in range(4)] * 2)
+    levels = make_levels(areas, [own_regions(N), REGIONS])
+    plan = nest(areas, records.profile, levels, K)
+    measures, _ = evaluate(areas, plan)
+    shown = np.unique(area_of_cells(plan.profile)[plan.levels_of_cells >= 0])
+    assert 0 < len(shown) < N and measures.compactness > 0
+    rows = facts(person_section(measures, plan, N))
+    assert rows["Mean distance of an area, m"] == pytest.approx(measures.compactness / len(shown))
+
+
+def test_a_level_that_shows_no_record_has_no_distance():
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i % N, "f", "old", 1) for i in range(8 * N)])
+    levels = make_levels(areas, [own_regions(N), REGIONS])
+    account = anonymise(areas, records, levels, Ask(k=2, nested=True))
+    assert account.audit.released[account.audit.level == 1].sum() == 0
+    rows = {row[0]: row for row in levels_section(account, None).rows}
+    assert rows[1][-1] == 0 and rows[2][-1] is None
+
+
+def test_a_group_is_held_against_records_that_have_an_area_as_it_has():
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(i % N, "f", "old", 1) for i in range(8 * N)] + [(0, "m", "old", 1)])
+    plan = suppress(records.profile, REGIONS, K)
+    measures, _ = evaluate(areas, plan, REGIONS.mean_centres(areas.points), n_unmatched=8 * N)
+    by_value = evaluate_by_value(areas, plan)
+    assert by_value.n_records == 8 * N + 1 and by_value.percent == pytest.approx(100 / (8 * N + 1))
+    assert measures.suppression_percent > 49
+    section = losers_section(by_value, measures, K)
+    assert "of all records of a known area" in section.paragraphs[0] and "50" not in section.paragraphs[0]
+    assert section.paragraphs[-1].startswith(f"{8 * N} records of no known area are suppressed, too")
 
 
 def test_a_page_to_sign_tells_of_levels_where_there_are_several():

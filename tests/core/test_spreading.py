@@ -177,6 +177,29 @@ def test_a_table_of_the_same_people_is_met(case, k, leave_out, seed):
         np.testing.assert_allclose(estimate, people, atol=1e-6)
 
 
+def test_a_table_of_a_rare_group_is_met_where_a_larger_region_has_it_in_one_area():
+    """A record that is shown in a larger region, where the table has people in one of its areas alone, lives there."""
+    rows = two_levels([1] + [2] * 3, [1] + [1] * 3)
+    for people in ([4.0, 0.0, 0.0], [5.0, 0.0, 0.0], [1.0, 3.0, 0.0]):
+        fitted = fit(rows, spread(rows), Margin(np.zeros(4, int), np.array([people]), ("x",)))
+        np.testing.assert_allclose(fitted.spread.counts().estimate, [np.minimum(people, [4, 3, 0])], atol=1e-6)
+
+
+@pytest.mark.slow
+@settings(deadline=None, phases=NO_SHRINK, max_examples=tried(100, 1000))
+@given(nested_cases(most_areas=10), st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_a_table_by_a_rare_field_of_the_same_people_is_met(case, k, seed):
+    """Who has it does not depend on the class, so that few have it in an area and nobody in most."""
+    rng = np.random.default_rng(seed)
+    areas, profile, levels = case
+    rows, home = nested_release(areas, profile, levels, k)
+    group_of = (rng.random(len(rows)) < 0.15).astype(int)
+    people = np.zeros((2, len(areas)))
+    np.add.at(people, (group_of, home), 1.0)
+    estimate = fit(rows, spread(rows), Margin(group_of, people, ("most", "few"))).spread.counts(group_of, 2).estimate
+    np.testing.assert_allclose(estimate, people, atol=1e-6)
+
+
 def test_people_beyond_the_release_are_left_over():
     rows = two_levels([1] * 4 + [2] * 6, [1] * 4 + [1] * 6)
     margin = Margin(np.zeros(10, int), np.array([[4.0, 1.0, 8.0]]), ("x",))

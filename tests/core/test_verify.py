@@ -10,6 +10,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from vbas.core.errors import InputError
 from vbas.core.package.checking import check_folder
 from vbas.core.package.descriptor import FILE
 from vbas.core.package.folder import write_folder
-from vbas.core.package.writing import CSV, GEOPACKAGE
+from vbas.core.package.writing import CSV, GEOPACKAGE, PARQUET
 from vbas.core.publish.register.listing import taking_out
 
 from ..exploring import tried
@@ -183,6 +184,151 @@ def test_a_further_table_of_a_geopackage_is_found(tmp_path, written, file):
     assert f"“people in {file}”" in check_folder(tmp_path).broken[0].says
 
 
+def rehashed(folder: Path, change=lambda package: None) -> None:
+    """Every file hash of a folder put right, as whoever changes a file can do."""
+
+    def with_hashes(package):
+        change(package)
+        for resource in package["resources"]:
+            resource["hash"] = "sha256:" + hashlib.sha256((folder / resource["path"]).read_bytes()).hexdigest()
+
+    described(folder, with_hashes)
+
+
+def not_holding(folder: Path) -> list[str]:
+    """The claims that both say do not hold."""
+    return [name for name, holds in both(verify_module(), folder).items() if holds is False]
+
+
+PEOPLE = "UPDATE records SET person = 'p' || fid"
+KEYED = [
+    "CREATE TABLE keyed (fid INTEGER, person TEXT, {columns}, PRIMARY KEY (fid, person))",
+    "INSERT INTO keyed SELECT fid, 'p' || fid, {columns} FROM records",
+    "DROP TABLE records",
+    "ALTER TABLE keyed RENAME TO records",
+]
+
+
+@pytest.mark.parametrize(
+    ("statements", "claim"),
+    [
+        (["CREATE TABLE gpkg_people (name TEXT)"], "other files"),
+        (["CREATE TABLE rtree_people (name TEXT)"], "other files"),
+        (["CREATE VIEW people AS SELECT * FROM records"], "other files"),
+        (["CREATE TRIGGER people AFTER INSERT ON records BEGIN SELECT 'p1'; END"], "other files"),
+        (["CREATE INDEX people ON records (vbas_region) WHERE vbas_region <> 'p1'"], "other files"),
+        (["ALTER TABLE records ADD COLUMN person TEXT GENERATED ALWAYS AS ('p' || fid) VIRTUAL"], "fields records"),
+        (
+            [
+                "ALTER TABLE records ADD COLUMN person TEXT",
+                "INSERT INTO gpkg_geometry_columns VALUES ('records', 'person', 'GEOMETRY', -1, 0, 0)",
+                PEOPLE,
+            ],
+            "fields records",
+        ),
+        (KEYED, "fields records"),
+        (["UPDATE records SET fid = fid + 461"], "fields records"),
+        (["UPDATE regions SET geom = 'p1'"], "fields regions"),
+    ],
+)
+def test_what_a_geopackage_hides_beside_its_tables_is_found(tmp_path, statements, claim):
+    """A name that begins as those of the standard, a view, a column that is no column of the rows."""
+    account = drawn_account(np.random.default_rng(5))
+    write_folder(tmp_path, account, tables_of(account, drawn=True), GEOPACKAGE)
+    assert not not_holding(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "release.gpkg")) as connection:
+        columns = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info('records')")]
+        for statement in statements:
+            connection.execute(statement.format(columns=", ".join(columns[1:])))
+        connection.commit()
+    rehashed(tmp_path)
+    assert claim in not_holding(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["records", "regions"])
+def test_a_column_of_parquet_that_is_said_to_be_shapes_is_found(tmp_path, name):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    account = drawn_account(np.random.default_rng(5))
+    write_folder(tmp_path, account, tables_of(account, drawn=True), PARQUET)
+    assert not not_holding(tmp_path)
+    file = tmp_path / f"{name}.parquet"
+    table = parquet.read_table(str(file))
+    people = table.drop_columns(["geom"] if name == "regions" else []).append_column(
+        "person", pa.array([f"p{i}" for i in range(len(table))])
+    )
+    geo = {b"geo": json.dumps({"columns": {"person": {}}}).encode()}
+    parquet.write_table(people.replace_schema_metadata(geo), str(file))
+    rehashed(tmp_path)
+    assert f"fields {name}" in not_holding(tmp_path)
+
+
+def test_a_further_page_is_found_where_it_is_described_too(folder):
+    (folder / "people.xml").write_text("<name/>", encoding="utf-8")
+    rehashed(folder, lambda of: of["resources"].append({"name": "people", "path": "people.xml"}))
+    assert not_holding(folder) == ["other files"]
+
+
+def test_a_link_in_the_place_of_a_file_is_found(folder):
+    away = folder.with_name("away.csv")
+    (folder / "records.csv").rename(away)
+    (folder / "records.csv").symlink_to(away)
+    assert not_holding(folder) == ["file records.csv"]
+
+
+@pytest.mark.parametrize(
+    "statement", ["UPDATE regions SET areas = areas + 1", "ALTER TABLE regions ADD COLUMN name TEXT"]
+)
+def test_rows_beside_the_shapes_are_those_of_the_table(tmp_path, statement):
+    """What a map shows with the shapes is looked at, too."""
+    account = drawn_account(np.random.default_rng(5))
+    write_folder(tmp_path, account, tables_of(account, drawn=True), CSV)
+    assert not not_holding(tmp_path)
+    with closing(sqlite3.connect(tmp_path / "regions.gpkg")) as connection:
+        connection.execute(statement)
+        connection.commit()
+    rehashed(tmp_path)
+    assert not_holding(tmp_path) == ["shapes regions"]
+
+
+@pytest.mark.parametrize("named", ["", "another"])
+def test_an_area_is_named_once(folder, named):
+    """In the place of an area another one of the same region, or none."""
+    file = folder / "crosswalk.csv"
+    header, *rows = file.read_text(encoding="utf-8").splitlines()
+    first = rows[0].partition(",")[0]
+    others = [row.partition(",")[0] for row in rows[1:]]
+    rows[0] = rows[0].replace(first, others[0] if named else "", 1)
+    file.write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    assert "areas" in not_holding(folder) and "levels" not in not_holding(folder)
+
+
+def test_the_regions_of_a_level_are_as_many_as_are_described(folder):
+    described(folder, lambda package: package["vbas"]["levels"][0].update(regions=99))
+    assert not_holding(folder) == ["levels"]
+
+
+@pytest.mark.parametrize("cell", [" 1", "0_1", "\u0661"])
+def test_a_number_is_one_to_every_reader(folder, cell):
+    text = (folder / "crosswalk.csv").read_text(encoding="utf-8")
+    assert ",1" in text
+    (folder / "crosswalk.csv").write_text(text.replace(",1", f",{cell}", 1), encoding="utf-8")
+    assert "fields crosswalk" in not_holding(folder)
+
+
+@pytest.mark.parametrize("texts", [[], ["", "F"]])
+def test_one_text_stands_for_a_missing_value(folder, texts):
+    described(folder, lambda package: package["resources"][0]["schema"].update(missingValues=texts))
+    assert not_holding(folder) == ["fields records"]
+
+
+def test_a_description_that_says_k_twice_is_refused(folder):
+    text = (folder / FILE).read_text(encoding="utf-8")
+    (folder / FILE).write_text(text.replace('"k": ', '"k": 50, "k": ', 1), encoding="utf-8")
+    with pytest.raises(InputError, match="no folder of a release"):
+        check_folder(folder)
+    assert run(str(folder)).returncode == 2
+
+
 def run(*arguments):
     return subprocess.run([sys.executable, "-I", str(VERIFY), *arguments], capture_output=True, text=True)
 
@@ -249,7 +395,7 @@ def test_a_count_that_counts_nobody_is_nobody(tmp_path, cell):
 
 def test_it_stands_alone_and_is_short():
     source = VERIFY.read_text(encoding="utf-8")
-    assert len(source.splitlines()) <= 400
+    assert len(source.splitlines()) <= 480
     imported = {
         name
         for node in ast.walk(ast.parse(source))
@@ -303,3 +449,15 @@ def test_with_its_register_a_release_cannot_say_more_of_itself_than_it_was_made_
     taking_out(register, 2).put()
     status, said = of_register(folder, register)
     assert status == 1 and said[names[0]] is False
+
+
+@pytest.mark.parametrize(
+    ("released", "status"), [("0" * 64, "holds"), ("1" * 64, "does not hold"), ("", "not looked at")]
+)
+def test_a_chain_without_the_content_of_a_release_says_nothing_of_it(released: str, status: str) -> None:
+    claims = run_path(str(VERIFY.with_name("chain.py")))["claims_of_release"]
+    chain = [{"number": 1, "what": "added", "released": released}]
+    package = {"vbas": {"register": "release 1", "k": 5, "content_sha256": "0" * 64}, "resources": []}
+    name, said, found = next(claims(chain, {}, package))
+    assert (name, said) == ("release in the register", status)
+    assert ("with this content" in found) == (status == "holds")
