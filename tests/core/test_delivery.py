@@ -59,9 +59,11 @@ class Broken:
         return call
 
 
-OLD = ("map.shp", "map.dbf", "map.shx", "map.qix", "table.gpkg", "table.gpkg-wal", "other.txt")
-if not DISK.lists_locks():  # as on Windows, where a journal stands for somebody who works in the table
-    OLD = tuple(name for name in OLD if not name.endswith("-wal"))
+OLD = tuple(
+    name
+    for name in ("map.shp", "map.dbf", "map.shx", "map.qix", "table.gpkg", "table.gpkg-wal", "other.txt")
+    if DISK.lists_locks() or not name.endswith("-wal")  # elsewhere it stands for somebody who works in the table
+)
 NEW = ("map.shp", "map.dbf", "map.shx", "map.prj", "table.gpkg", "new.csv")
 DELIVERED = {**{name: f"new {name}".encode() for name in NEW}, "other.txt": b"old other.txt"}
 

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "eff002cceb7cd36092ee2aa24338b3d32797b967561439e358bb3f115f2917e6"
+FROZEN = "8e1902854487c5003fc7e4b1d08d747c2070f5afb8e983f19c9ac470d3bec0e7"
 
 
 def modules() -> list[Path]:
