@@ -16,8 +16,8 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.in_series import holds_in_plan
 from vbas.core.disclosure.overlay import overlay
 from vbas.core.errors import InputError, PrivacyError
-from vbas.core.levels import Levels
-from vbas.core.plan import suppress
+from vbas.core.levels import Levels, make_levels, own_regions
+from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.privacy.in_each_period import with_series
 from vbas.core.privacy.requirement import Requirement
 from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME
@@ -65,6 +65,45 @@ def test_that_a_missing_number_is_nobody_tells_a_small_count_beside_another_rele
     assert mended.release.n_records < 43 and mended.published is not None
     add_release(register, mended)
     assert len(read_register(register)) == 2
+
+
+def test_of_nested_levels_a_missing_number_is_nobody_in_the_coarsest_region(tmp_path):
+    """Of 2025 the first shows 8 of u in b and c, and of w, whom it shows there of 2024, nobody: so the 6 of 2025 whom
+    the second shows in c are of u, and 2 are in b. Where up to 4 may be of w, as in a and in d, up to 6 are."""
+    register = tmp_path / "register.gpkg"
+    numbers = {
+        "2024": {"a": {"u": 6}, "b": {"u": 5, "w": 3}, "c": {"u": 6, "w": 3}},
+        "2025": {"a": {"u": 6, "w": 4}, "b": {"u": 2}, "c": {"u": 6}, "d": {"w": 4}},
+    }
+    people = [
+        (area, q, year)
+        for year, by_area in numbers.items()
+        for area, of in by_area.items()
+        for q, n in of.items()
+        for _ in range(n)
+    ]
+    records = town_of(people)
+    levels = make_levels(AREAS, [own_regions(6), Crosswalk(np.array([0, 1, 1, 2, 0, 0]), 3)])
+    add_release(register, anonymise(AREAS, records, levels, Ask(K, earlier=earlier_releases(register), period="year")))
+    (first,) = read_register(register)
+    shown = zip(first.level.tolist(), first.region.tolist(), first.class_of.tolist(), first.records.tolist())
+    assert [of[3] for of in shown if of[:2] == (1, 1)] == [11, 8, 6] and first.period == "year"
+    years = match_records(RecordTable(records.table.area, {"year": records.table.quasi_identifiers["year"]}, {}), AREAS)
+    halves = Levels((Crosswalk(np.array([0, 0, 1, 0, 0, 0]), 2),))
+    with pytest.raises(PrivacyError, match="would give away"):
+        anonymise(AREAS, years, halves, Ask(K, earlier=earlier_releases(register)))
+    unknown = Earlier([replace(first, period="")])
+    assert anonymise(AREAS, years, halves, Ask(K, earlier=unknown)).release.n_records == len(people)
+
+
+def test_a_series_of_which_some_areas_are_lost_is_none():
+    """In a all of w are of 2025, and in b of 2024: b is shown and a is not, though both are in one coarsest region."""
+    people = [("a", "w", "2025")] * 2 + [("b", "w", "2024")] * 6
+    profile = town_of(people).profile
+    levels = make_levels(AREAS, [own_regions(6), Crosswalk(np.zeros(6, np.int64), 1)])
+    series = series_of_profile(profile, "year")
+    for level_of, holds in (([SUPPRESSED, 0], False), ([SUPPRESSED, SUPPRESSED], True), ([1, 0], True)):
+        assert holds_in_plan(plan_by_levels(profile, levels, 2, np.array(level_of, np.int8)), series) == holds
 
 
 def test_a_series_is_no_release_to_be_updated(tmp_path):
