@@ -113,6 +113,19 @@ def test_a_series_is_no_release_to_be_updated(tmp_path):
         series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF, update=Update(0))
 
 
+def test_a_year_more_is_refused_in_words_that_fit_and_carried_on_as_an_update():
+    """The regions are the same: only that one release shows 2025 and the other does not stands between them."""
+    one_year = town_of([person for person in PEOPLE if person[2] == "2024"])
+    ask = Ask(K, earlier=Earlier([]), period="year", periods=EACH_BY_ITSELF)
+    first = anonymise(AREAS, one_year, FIRST, ask).published
+    assert first is not None
+    with pytest.raises(PrivacyError, match=r"a further period; .* Carry the last release on"):
+        series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF)
+    carried = series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF, update=Update(0))
+    assert carried.changed is not None and carried.changed.same == len(first.records)
+    assert carried.release.n_records == series_of(FIRST, Earlier([]), periods=EACH_BY_ITSELF).release.n_records
+
+
 @pytest.mark.slow
 @settings(max_examples=25)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3))
