@@ -119,11 +119,23 @@ def test_a_year_more_is_refused_in_words_that_fit_and_carried_on_as_an_update():
     ask = Ask(K, earlier=Earlier([]), period="year", periods=EACH_BY_ITSELF)
     first = anonymise(AREAS, one_year, FIRST, ask).published
     assert first is not None
-    with pytest.raises(PrivacyError, match=r"a further period; .* Carry the last release on"):
+    with pytest.raises(PrivacyError, match=r"of a further period.* Carry the last release on"):
         series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF)
     carried = series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF, update=Update(0))
     assert carried.changed is not None and carried.changed.same == len(first.records)
     assert carried.release.n_records == series_of(FIRST, Earlier([]), periods=EACH_BY_ITSELF).release.n_records
+
+
+def test_who_moved_within_a_coarsest_region_is_named_where_releases_contradict_each_other():
+    """The same regions and the same values: two of a moved to b, and no total of a coarsest region changed."""
+    levels = make_levels(AREAS, [own_regions(6), Crosswalk(np.zeros(6, np.int64), 1)])
+    before, after = ({"a": 20, "b": 20, "c": 20}, {"a": 18, "b": 22, "c": 20})
+    ask = Ask(2, earlier=Earlier([]), nested=True)
+    first, second = ([(area, "u", "2024") for area, n in of.items() for _ in range(n)] for of in (before, after))
+    published = anonymise(AREAS, town_of(first), levels, ask).published
+    assert published is not None
+    with pytest.raises(PrivacyError, match=r"all moves were within the largest regions\."):
+        anonymise(AREAS, town_of(second), levels, replace(ask, earlier=Earlier([published])))
 
 
 @pytest.mark.slow
