@@ -16,6 +16,7 @@ from .areas import Areas
 from .dataclass import dataclass
 from .disclosure.certificate import Family
 from .disclosure.count_tables import published_table
+from .disclosure.inhabitants import inhabitants_of
 from .disclosure.published import Published
 from .disclosure.row_values import fields_in_new_words, n_that_can_be_followed
 from .errors import InputError, PrivacyError
@@ -188,7 +189,7 @@ class Ask:
             secrets = Secrets(np.random.default_rng(), closed=max(self.closed_by_chance, LEAST_CLOSED) / 100)
         elif not (self.least_left_areas or self.least_left_people):
             return None
-        return Conditions(people, secrets, self.least_left_areas, self.least_left_people)
+        return Conditions(people, secrets, self.least_left_areas, self.least_left_people, self.period)
 
 
 @dataclass(frozen=True, eq=False)
@@ -578,7 +579,7 @@ def _held_against_published(
     table, profile = source.values(), source.profile if everybody is None else everybody
     levels = {name: column.level for name, column in table.coarsened.items()}
     in_zones = ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
-    people = areas.population if in_zones else None
+    people = inhabitants_of(profile, areas.population, ask.period) if in_zones else None
     tables = tables_beside(plan, areas, profile, ask.published_margins, ask.published_counts, levels)
     also = people_beside(tables, profile, people) if people is not None and plan.counted.in_zones else None
     not_together = too_many_together(also)

@@ -67,7 +67,7 @@ def _cut_once(territory: Territory, part_of: np.ndarray, open_parts: np.ndarray)
     areas = np.flatnonzero(position[part_of] >= 0)
     part = position[part_of[areas]]
     ranks = np.empty((len(ANGLES), len(areas)), np.int64)
-    values = np.full((len(ANGLES), len(open_parts)), NO_CUT)
+    values = np.full((len(ANGLES), len(open_parts)), NO_CUT, float)
     ends = np.zeros((len(ANGLES), len(open_parts)), np.int64)
     for i, direction in enumerate(DIRECTIONS):
         along = (territory.points[areas] * direction).sum(axis=1)

@@ -35,7 +35,7 @@ def propagate(families: list[Sums], n_cells: int, group_of: np.ndarray, nobody: 
     """
     n_joint = len(group_of)
     low = np.zeros((n_cells, n_joint), np.int64)
-    high = np.full((n_cells, n_joint), UNBOUNDED)
+    high = np.full((n_cells, n_joint), UNBOUNDED, np.int64)
     if nobody is not None:
         high[:, nobody] = 0
     adders = [_Adder(family) for family in families]

@@ -8,9 +8,19 @@ import numpy as np
 
 from ..dataclass import dataclass
 from ..language import as_data
+from ..plan import Plan
+from .inhabitants import Inhabitants
 from .method_bounds import method_bounds
 from .zone_flows import MOST_PEOPLE
-from .zone_tables import Known, ProvenSmall, ReleasedClasses, proven_small, too_many_pairs
+from .zone_tables import (
+    Known,
+    ProvenSmall,
+    ReleasedClasses,
+    proven_small,
+    records_of,
+    released_classes,
+    too_many_pairs,
+)
 
 ZONES, AREAS = as_data("zones"), as_data("areas")
 PARTS, RESTS = as_data("parts of zones"), as_data("rests of zones")
@@ -39,6 +49,7 @@ class Certificate:
     are more than these, so that nothing follows from them
     unknowns, conditions : of the tables of records by zone and area, none where these were not looked at
     n_tables, n_programs : of these found, and counts decided one by one
+    of_all_areas : whether of each area the people are taken for known, of none of them fewer than records
     """
 
     k: int
@@ -49,6 +60,7 @@ class Certificate:
     conditions: int = 0
     n_tables: int = 0
     n_programs: int = 0
+    of_all_areas: bool = True
 
     @property
     def follow(self) -> int:
@@ -115,6 +127,37 @@ def certify(
         proof.n_tables,
         proof.n_programs,
     )
+
+
+def certify_plan(plan: Plan, people: Inhabitants | None, losses: Sequence[np.ndarray] | None = None) -> Certificate:
+    """The same of a plan, whose classes of a period share the people of an area with these alone.
+
+    people : of each area, None where nobody is to know them; losses : as for `certify`
+    """
+    if people is None:
+        return certify(released_classes(plan)[0], None, plan.k, losses, records_of(plan))
+    each = [
+        certify(released_classes(plan, classes)[0], number, plan.k, losses, records_of(plan, classes))
+        for classes, number in people.each()
+    ]
+    kinds = dict.fromkeys(family.kind for certificate in each for family in certificate.families)
+    return Certificate(
+        plan.k,
+        tuple(_together([certificate.of(kind) for certificate in each]) for kind in kinds),
+        people=True,
+        contradicted=any(certificate.contradicted for certificate in each),
+        unknowns=sum(certificate.unknowns for certificate in each),
+        conditions=sum(certificate.conditions for certificate in each),
+        n_tables=sum(certificate.n_tables for certificate in each),
+        n_programs=sum(certificate.n_programs for certificate in each),
+        of_all_areas=bool(np.isfinite(people.number).all()),
+    )
+
+
+def _together(families: Sequence[Family]) -> Family:
+    """What was tried of one kind, of all periods."""
+    tried, follow = sum(family.tried for family in families), sum(family.follow for family in families)
+    return Family(families[0].kind, tried, follow, sum(family.undecided for family in families))
 
 
 def _families(proof: ProvenSmall) -> list[Family]:

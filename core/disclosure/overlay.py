@@ -20,7 +20,7 @@ from ..errors import InputError
 from ..language import tr
 from ..records.columns import combine_codes
 from ..scientific import sparse
-from .in_series import nobody
+from .in_series import nobody, nobody_in_coarsest
 from .published import Published, check_areas
 from .small_counts import memberships
 
@@ -213,6 +213,11 @@ def _known(release: Published, level: int, own: np.ndarray) -> tuple[np.ndarray,
         if release.held_back is not None and len(release.held_back):
             at, column = release.held_back[:, 0], column_of[release.held_back[:, 1]]
             high[at[column >= 0], column[column >= 0]] = UNBOUNDED
+    if last and level == last:
+        # Of a series all or nothing is shown there, so that whoever is missing is nobody.
+        region, class_of = nobody_in_coarsest(release)
+        here = column_of[class_of] >= 0
+        high[region[here], column_of[class_of[here]]] = 0
     if last:
         # All records that one area has of a class show the same equivalence class: one that shows a single area shows
         # all of them. In zones, so does one of any region, but for those that regions within show.

@@ -177,7 +177,7 @@ def _joined(problem: Problem) -> tuple[Problem, np.ndarray]:
     low, high = (np.bincount(group, of, len(first)).astype(np.int64) for of in (problem.low, problem.high))
     rows = problem.rows[:, first].tocsr()
     first_row, row = _same(rows)
-    row_low, row_high = np.full(len(first_row), -UNBOUNDED), np.full(len(first_row), UNBOUNDED)
+    row_low, row_high = np.full(len(first_row), -UNBOUNDED, np.int64), np.full(len(first_row), UNBOUNDED, np.int64)
     np.maximum.at(row_low, row, problem.row_low)
     np.minimum.at(row_high, row, problem.row_high)
     asked = problem.asked[:, first].tocsr()

@@ -42,17 +42,23 @@ class ReleasedClasses:
     in_zones: bool
 
 
-def released_classes(plan: Plan) -> tuple[ReleasedClasses, np.ndarray]:
-    """What a plan shows, and the position of each among its equivalence classes."""
-    at = np.flatnonzero(plan.released)
+def released_classes(plan: Plan, classes: np.ndarray | None = None) -> tuple[ReleasedClasses, np.ndarray]:
+    """What a plan shows, and the position of each among its equivalence classes; classes : (C,) bool, those that are
+    meant, None for all."""
+    at = np.flatnonzero(plan.released if classes is None else plan.released & classes[plan.class_of])
     columns = (plan.level[at], plan.region[at], plan.class_of[at], plan.records[at])
     return ReleasedClasses(plan.levels, *columns, plan.in_zones), at
 
 
-def records_of(plan: Plan) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The table that a plan is made from: of each cell that is shown, which of what is shown, its area and records."""
-    position = np.append(np.cumsum(plan.released, dtype=np.int64) - 1, SUPPRESSED)
-    cells = np.flatnonzero(plan.equivalence_class_of != SUPPRESSED)
+def records_of(plan: Plan, classes: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The table that a plan is made from: of each cell that is shown, which of what is shown, its area and records.
+
+    classes : as for `released_classes`, of which these are the positions
+    """
+    position = np.full(len(plan.records) + 1, SUPPRESSED, np.int64)
+    at = released_classes(plan, classes)[1]
+    position[at] = np.arange(len(at), dtype=np.int64)
+    cells = np.flatnonzero(position[plan.equivalence_class_of] != SUPPRESSED)
     of = position[plan.equivalence_class_of[cells]]
     return of, area_of_cells(plan.profile)[cells], plan.profile.counts.data[cells].astype(np.int64)
 

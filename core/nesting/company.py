@@ -8,11 +8,13 @@ the region leave the sum of two parts, and either may be nobody, or k and more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from ..dataclass import dataclass
+from ..disclosure.inhabitants import Inhabitants
 from ..disclosure.zone_tables import ProvenSmall, proven_small, records_of, released_classes
 from ..errors import PrivacyError
 from ..language import tr
@@ -22,10 +24,10 @@ from ..privacy.requirement import Requirement
 MOST_ROUNDS, MOST_TRIED = 40, 10
 
 
-def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None = None) -> Plan:
+def in_company(plan: Plan, people: Inhabitants, requirement: Requirement | None = None) -> Plan:
     """The plan in zones, with a few equivalence classes moved up, so that people prove no small count of any zone.
 
-    people : (n,) of each area. What is not decided counts as proven. Where nothing can keep a zone company it is given
+    people : of each area. What is not decided counts as proven. Where nothing can keep a zone company it is given
     up itself; at the coarsest level its class is suppressed in that region, once regions within show nothing that could
     be given up instead. Where what else is asked does not hold of
     what that joins, it is suppressed, and the plan is no longer one in zones. Raises PrivacyError where that does not
@@ -36,21 +38,19 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
     """
     asked: np.ndarray | None = None
     for turn in range(MOST_ROUNDS):
-        released, at = released_classes(plan)
-        proof = proven_small(released, people, plan.k, records_of(plan), asked, every=False)
-        telling = np.concatenate([proof.parts, proof.rests, proof.open_parts, proof.open_rests])
-        if not len(telling):
+        chosen, disclosing = np.zeros(len(plan.records), bool), np.zeros(len(plan.records), bool)
+        for proven in _proven(plan, people, asked):
+            proof, at, telling = proven.proof, proven.at, proven.telling
+            zones, first = np.unique(proof.of.zone[telling], return_index=True)
+            for zone, part in zip(zones.tolist(), telling[first].tolist()):
+                company: tuple[int, ...] = ()
+                if turn <= MOST_ROUNDS // 2:
+                    company = _company(plan, proven, zone, part, requirement)
+                    company = company or _beneath(plan, proven, int(at[proof.zones.released[zone]]), requirement)
+                chosen[list(company) if company else at[proof.zones.released[zone]]] = True
+            disclosing[at[proof.zones.released[zones]]] = True
+        if not disclosing.any():
             return plan if not turn or requirement is None else holding(plan, requirement)
-        zones, first = np.unique(proof.of.zone[telling], return_index=True)
-        chosen = np.zeros(len(plan.records), bool)
-        for zone, part in zip(zones.tolist(), telling[first].tolist()):
-            company: tuple[int, ...] = ()
-            if turn <= MOST_ROUNDS // 2:
-                company = _company(plan, proof, at, zone, part, requirement)
-                company = company or _beneath(plan, int(at[proof.zones.released[zone]]), requirement)
-            chosen[list(company) if company else at[proof.zones.released[zone]]] = True
-        disclosing = np.zeros(len(plan.records), bool)
-        disclosing[at[proof.zones.released[zones]]] = True
         new = _given_up(plan, chosen)
         asked = _changed(plan, new, disclosing)
         plan = new
@@ -60,6 +60,33 @@ def in_company(plan: Plan, people: np.ndarray, requirement: Requirement | None =
             "Nothing is released: choose a larger K, fewer or coarser quasi-identifiers, or another DISCLOSURE."
         )
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Proven:
+    """What the people prove of the zones of some classes, which no other classes share them with.
+
+    classes : (C,) bool; at : the equivalence class of each of what these show, as it is numbered in the proof
+    """
+
+    classes: np.ndarray
+    proof: ProvenSmall
+    at: np.ndarray
+
+    @property
+    def telling(self) -> np.ndarray:
+        """The parts that are known too well, or whose rest is, or of which that was not decided."""
+        proof = self.proof
+        return np.concatenate([proof.parts, proof.rests, proof.open_parts, proof.open_rests])
+
+
+def _proven(plan: Plan, people: Inhabitants, asked: np.ndarray | None) -> Iterator[_Proven]:
+    """What is proven, period by period; asked : (s,) bool, of all that the plan shows, None for all."""
+    class_of = plan.class_of[plan.released]
+    for classes, number in people.each():
+        released, at = released_classes(plan, classes)
+        due = None if asked is None else asked[classes[class_of]]
+        yield _Proven(classes, proven_small(released, number, plan.k, records_of(plan, classes), due, False), at)
 
 
 def _changed(before: Plan, after: Plan, disclosing: np.ndarray) -> np.ndarray:
@@ -73,16 +100,15 @@ def _changed(before: Plan, after: Plan, disclosing: np.ndarray) -> np.ndarray:
     return ~(stays & (np.append(before.records, SUPPRESSED)[same] == after.records[at]))
 
 
-def _company(
-    plan: Plan, proof: ProvenSmall, at: np.ndarray, zone: int, part: int, requirement: Requirement | None
-) -> tuple[int, ...]:
+def _company(plan: Plan, proven: _Proven, zone: int, part: int, requirement: Requirement | None) -> tuple[int, ...]:
     """The equivalence classes of another class that are to be given up to keep a zone company; none where none can.
 
-    at : the equivalence class of each of what is shown; zone, part : of what was found, the part being known too well.
+    zone, part : of what was found, the part being known too well.
     One in the region of the part, so that it joins a larger zone with areas beside the part; or that and one beside it,
     so that both join the same; first those of the fewest records. Where there is none of these and the zone would be
     suppressed: one beside the part, which is then shown around both.
     """
+    proof, at = proven.proof, proven.at
     level, region = int(proof.of.level[part]), int(proof.of.region[part])
     if level < 0:
         level, region = 0, int(plan.levels.crosswalks[0].region_of[region])
@@ -90,8 +116,9 @@ def _company(
     areas = np.zeros(len(proof.zones.room), bool)
     areas[proof.zones.area[proof.zones.zone == zone]] = True
     beside_part = areas & (plan.levels.crosswalks[level].region_of != region)
-    inside = _within(plan, level, region, int(plan.class_of[own]))
-    beside = np.setdiff1d(_within(plan, int(plan.level[own]), int(plan.region[own]), int(plan.class_of[own])), inside)
+    others = proven.classes & (np.arange(len(proven.classes), dtype=np.int64) != plan.class_of[own])
+    inside = _within(plan, level, region, others)
+    beside = np.setdiff1d(_within(plan, int(plan.level[own]), int(plan.region[own]), others), inside)
     inside, beside = _touching(plan, inside, areas & ~beside_part), _touching(plan, beside, beside_part)
     joins, others_join = _around_each(plan, inside), _around_each(plan, beside)
     reach = np.unique(at[proof.zones.released[proof.zones.zone[beside_part[proof.zones.area]]]])
@@ -111,12 +138,12 @@ def _company(
     return next((some for some in choices[:MOST_TRIED] if _holds(plan, some, requirement)), ())
 
 
-def _beneath(plan: Plan, own: int, requirement: Requirement | None) -> tuple[int, ...]:
-    """What regions within the coarsest one show, before a class is suppressed there: of that class, or of all; none
-    where there is nothing of it."""
+def _beneath(plan: Plan, proven: _Proven, own: int, requirement: Requirement | None) -> tuple[int, ...]:
+    """What regions within the coarsest one show, before a class is suppressed there: of that class, or of all that
+    share the people; none where there is nothing of it."""
     if plan.level[own] < len(plan.levels) - 1:
         return ()
-    finer = _within(plan, int(plan.level[own]), int(plan.region[own]), SUPPRESSED)
+    finer = _within(plan, int(plan.level[own]), int(plan.region[own]), proven.classes)
     finer = finer[plan.level[finer] < plan.level[own]]
     choices = [tuple(some.tolist()) for some in (finer[plan.class_of[finer] == plan.class_of[own]], finer) if len(some)]
     return next((some for some in choices if _holds(plan, some, requirement)), ())
@@ -143,9 +170,9 @@ def _touching(plan: Plan, equivalence_classes: np.ndarray, areas: np.ndarray) ->
     return equivalence_classes[touches]
 
 
-def _within(plan: Plan, level: int, region: int, but: int) -> np.ndarray:
-    """The equivalence classes of other classes than one that a region and those within it show."""
-    some = np.flatnonzero(plan.released & (plan.level <= level) & (plan.class_of != but))
+def _within(plan: Plan, level: int, region: int, classes: np.ndarray) -> np.ndarray:
+    """The equivalence classes of some classes that a region and those within it show; classes : (C,) bool."""
+    some = np.flatnonzero(plan.released & (plan.level <= level) & classes[plan.class_of])
     around_it = plan.region[some].copy()
     for below in range(level):
         lower = plan.level[some] <= below

@@ -63,13 +63,15 @@ class Conditions:
     """What zones must be.
 
     people : (n,) of each area; secrets : what is drawn where no small count may follow, None where decoys are not asked
-    for; least_areas, least_people : what must be left of a region without the zones within, 0 for anything
+    for; least_areas, least_people : what must be left of a region without the zones within, 0 for anything; period :
+    the quasi-identifier in each of whose values the people live there again, empty for none
     """
 
     people: np.ndarray
     secrets: Secrets | None = None
     least_areas: int = 0
     least_people: float = 0.0
+    period: str = ""
 
 
 def levels_in_zones(

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..areas import Areas
 from ..configuration import chosen
+from ..disclosure.inhabitants import inhabitants_of
 from ..errors import InputError
 from ..language import tr
 from ..levels import Levels
@@ -107,7 +108,7 @@ def nest(
     plan = nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
     if conditions is None or conditions.secrets is None or (requirement is not None and requirement.has(PERSONS)):
         return plan
-    return in_company(plan, conditions.people, requirement)
+    return in_company(plan, inhabitants_of(profile, conditions.people, conditions.period), requirement)
 
 
 def nest_by_losses(

@@ -11,6 +11,7 @@ from ..areas import Areas
 from ..dataclass import dataclass
 from ..disclosure.certificate import BESIDE_TABLES, Family
 from ..disclosure.count_tables import MANY, CountTable, own_totals
+from ..disclosure.inhabitants import Inhabitants
 from ..errors import PrivacyError
 from ..language import plural, tr
 from ..log import QUIET, Log
@@ -66,24 +67,39 @@ def tables_beside(
     return tables if counts is None else [*tables, *count_tables(counts, areas, profile, levels)]
 
 
-def people_beside(tables: Sequence[CountTable], profile: Profile, people: np.ndarray) -> CountTable | None:
+def people_beside(tables: Sequence[CountTable], profile: Profile, people: Inhabitants) -> CountTable | None:
     """How many people live in each area at most, as a table beside others; None where these say as much.
 
-    people : (n,) of each area; of one that has more records nothing is said. Without other tables the people are held
+    people : of each area; of one that has more records nothing is said. Without other tables the people are held
     against zones alone, by `in_company`.
     """
-    most = np.floor(people)
-    known = (most >= profile.area_sizes) & bool(tables)
-    for table in tables:
-        total = np.where((table.high < MANY).all(axis=1), table.high.sum(axis=1), MANY)
-        total[np.bincount(table.zone_of[table.zone_of >= 0], minlength=table.n_zones) > 1] = MANY
-        if (table.group_of >= 0).all():
-            known &= (np.append(total, MANY)[table.zone_of] > most) | (table.zone_of < 0)
+    most = np.floor(people.number)
+    known = np.column_stack([_known_beside(tables, profile, *of_period) for of_period in people.each()])
     if not known.any():
         return None
-    n, high = len(most), np.where(known, most, MANY).astype(np.int64)[:, None]
-    every = np.zeros(len(profile.classes), np.int64)
-    return CountTable("POPULATION", (), np.arange(n, dtype=np.int64), n, every, 1, np.zeros_like(high), high)
+    (n, n_periods), high = most.shape, np.where(known, most, MANY).astype(np.int64)
+    return CountTable(
+        "POPULATION", (), np.arange(n, dtype=np.int64), n, people.period_of, n_periods, np.zeros_like(high), high
+    )
+
+
+def _known_beside(
+    tables: Sequence[CountTable], profile: Profile, classes: np.ndarray, people: np.ndarray
+) -> np.ndarray:
+    """Of which areas the people say something of some classes that tables do not, (n,) bool.
+
+    classes : (C,) bool; people : (n,) who live in each area
+    """
+    most = np.floor(people)
+    known = (most >= profile.counts @ classes.astype(np.int64)) & np.isfinite(most) & bool(tables)
+    for table in tables:
+        if (table.group_of[classes] < 0).any():
+            continue
+        high = table.high[:, np.unique(table.group_of[classes])]
+        total = np.where((high < MANY).all(axis=1), high.sum(axis=1), MANY)
+        total[np.bincount(table.zone_of[table.zone_of >= 0], minlength=table.n_zones) > 1] = MANY
+        known &= (np.append(total, MANY)[table.zone_of] > most) | (table.zone_of < 0)
+    return known
 
 
 def too_many_together(people: CountTable | None) -> str:
@@ -131,14 +147,14 @@ def hold_beside(plan: Plan, beside: TablesBeside, log: Log = QUIET) -> tuple[Pla
 def hold_beside_and_together(
     plan: Plan,
     beside: TablesBeside,
-    people: np.ndarray | None,
+    people: Inhabitants | None,
     log: Log = QUIET,
     moved: bool = False,
 ) -> tuple[Plan, tuple[str, ...], tuple[Family, ...]]:
     """The same, of which the people of all areas prove no small count either; what moves for the one is held against
     the other again.
 
-    people : (n,) of each area, where a plan in zones is to hold against them; None where not; moved : whether the plan
+    people : of each area, where a plan in zones is to hold against them; None where not; moved : whether the plan
     is another than the one that was held against them. Raises PrivacyError where both do not come to hold.
     """
     notes: tuple[str, ...] = ()

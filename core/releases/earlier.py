@@ -234,13 +234,17 @@ def _refuse_contradictions(findings: Examined) -> None:
         raise PrivacyError(
             plural(
                 "This release and those of REGISTER contradict each other in {n} class: no population has both sets of "
-                "counts. People were added or changed, and so were the regions, so that nobody can say what they give "
-                "away together. Use the crosswalk of the last release (“Release records”), or a new register if these "
-                "are other people.",
+                "counts. People were added, changed or moved; and the regions are others, too, or one release "
+                "shows values that another does not, such as those of a further period, or all moves were within the "
+                "largest regions. So nobody can say what they give away together. "
+                "Carry the last release on (“Update a release”), use its crosswalk (“Release records”), or a new "
+                "register if these are other people.",
                 "This release and those of REGISTER contradict each other in {n} classes: no population has both sets "
-                "of counts. People were added or changed, and so were the regions, so that nobody can say what they "
-                "give away together. Use the crosswalk of the last release (“Release records”), or a new register if "
-                "these are other people.",
+                "of counts. People were added, changed or moved; and the regions are others, too, or one release "
+                "shows values that another does not, such as those of a further period, or all moves were within the "
+                "largest regions. So nobody can say what they give away together. "
+                "Carry the last release on (“Update a release”), use its crosswalk (“Release records”), or a new "
+                "register if these are other people.",
                 findings.n_contradicted,
             )
         )

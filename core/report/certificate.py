@@ -16,10 +16,10 @@ from ..disclosure.certificate import (
     TOGETHER,
     ZONES,
     Certificate,
-    certify,
     certify_classes,
+    certify_plan,
 )
-from ..disclosure.zone_tables import records_of, released_classes
+from ..disclosure.inhabitants import inhabitants_of
 from ..language import plural, tr
 from ..nesting.losses import LOSSES
 from ..records.table import PERSONS
@@ -63,8 +63,10 @@ def certificate_of(account: Account) -> Certificate | None:
     losses = None
     if not account.no_small_count:
         losses = [LOSSES[account.ask.loss](account.areas, plan.profile, of) for of in plan.levels.crosswalks]
-    people = None if account.requirement.has(PERSONS) else account.areas.population
-    certificate = certify(released_classes(plan)[0], people, plan.k, losses, records_of(plan))
+    people = None
+    if not account.requirement.has(PERSONS):
+        people = inhabitants_of(plan.profile, account.areas.population, account.ask.period)
+    certificate = certify_plan(plan, people, losses)
     return replace(certificate, families=(*certificate.families, *account.tried))
 
 
@@ -168,6 +170,11 @@ def _known(certificate: Certificate, no_small_count: bool) -> str:
         who = tr(
             "Taken for known: the release and its crosswalk. The number of people of each area says nothing: some "
             "areas have fewer people than records."
+        )
+    elif not certificate.of_all_areas:
+        who = tr(
+            "Taken for known: the release, its crosswalk, and how many people live in each area, of whom all classes "
+            "together are no more; not of areas with fewer people than records."
         )
     else:
         who = tr(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from vbas.core.areas import Areas, make_areas
+from vbas.core.disclosure.inhabitants import inhabitants_of
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.row_values import (
     fields_in_new_words,
@@ -90,7 +91,7 @@ def plans_mended(rng: np.random.Generator) -> object:
     found += [whole_classes(profile, levels, level_of), whole_classes(profile, levels, level_of, requirement)]
     if plan.in_zones:
         for asked in (None, requirement):
-            found.append(outcome(lambda asked=asked: in_company(plan, people, asked)))  # type: ignore[misc]
+            found.append(outcome(lambda asked=asked: in_company(plan, inhabitants_of(profile, people), asked)))  # type: ignore[misc]
     if len(levels) > 1:
         found.append(narrow(levels, people, plan.level, plan.region, plan.class_of, plan.in_zones))
     return found

@@ -7,6 +7,7 @@ import pytest
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, crosswalk_from_table
+from vbas.core.disclosure.inhabitants import inhabitants_of
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.company import in_company
 from vbas.core.nesting.decoys import Conditions, Secrets
@@ -77,4 +78,6 @@ def test_no_class_is_suppressed_because_of_what_smaller_regions_show(closed):
         secrets = Secrets(np.random.default_rng(seed), closed=closed)
         plan = nest(areas, profile, levels, 4, conditions=Conditions(areas.population, secrets))
         assert plan.n_released == people.sum() - 3
-        assert in_company(plan, areas.population).n_released == plan.n_released  # the people tell nothing of it
+        assert (
+            in_company(plan, inhabitants_of(profile, areas.population)).n_released == plan.n_released
+        )  # the people tell nothing of it

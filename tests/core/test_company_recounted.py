@@ -149,16 +149,18 @@ def test_company_is_who_plain_loops_find(monkeypatch):
         assert given_up.in_zones and given_up.levels_of_cells.tolist() == case.given_up(marks)
         for at, own in enumerate(case.shown):
             requirement: Any = "asked" if rng.random() < 0.5 else None
-            found = company._beneath(case.plan, own, requirement)
+            every = np.ones(len(case.plan.profile.classes), bool)
+            proven: Any = SimpleNamespace(classes=every, at=np.array(case.shown))
+            found = company._beneath(case.plan, proven, own, requirement)
             assert found == case.beneath(own, requirement)
             n_found[0] += bool(found)
             level = int(rng.integers(-1, max(case.level(own), 1)))
             some = sorted(case.areas[own])[int(rng.integers(0, len(case.areas[own])))]
             region = some if level < 0 else int(case.plan.levels.region_of[level][some])
-            proof: Any = SimpleNamespace(
+            proven.proof = SimpleNamespace(
                 zones=zones, of=SimpleNamespace(level=np.array([9, level]), region=np.array([9, region]))
             )
-            found = company._company(case.plan, proof, np.array(case.shown), at, 1, requirement)
+            found = company._company(case.plan, proven, at, 1, requirement)
             assert found == case.company(own, level, region, requirement), (seed, own)
             n_found[1] += len(found) == 1 and case.joins(found[0]) >= 0
             n_found[2] += len(found) == 2

@@ -193,6 +193,7 @@ def test_who_keeps_a_zone_company_is_the_smallest_of_those_who_can():
     n_alone = n_two = n_beside = 0
     for seed in range(60):
         plan, proof, at = plan_in_zones(seed)
+        proven: Any = SimpleNamespace(classes=np.ones(len(plan.profile.classes), bool), proof=proof, at=at)
         last, zones = len(plan.levels) - 1, proof.zones
         for cell in np.flatnonzero(plan.released).tolist():
             assert _around_each(plan, np.array([cell])).tolist() == [joined(plan, cell)]
@@ -226,14 +227,14 @@ def test_who_keeps_a_zone_company_is_the_smallest_of_those_who_can():
                 choices = [(cell,) for cell in beside if plan.level[cell] < last and joined(plan, cell) < 0]
                 n_beside += len(choices)
             fewest = min((sum(int(plan.records[cell]) for cell in some) for some in choices), default=0)
-            found = _company(plan, proof, at, zone, part, None)
+            found = _company(plan, proven, zone, part, None)
             assert found == next(
                 (some for some in choices if sum(int(plan.records[cell]) for cell in some) == fewest), ()
             )
             finer = shown_within(plan, int(plan.level[own]), int(plan.region[own]), -1)
             finer = [cell for cell in finer if plan.level[cell] < plan.level[own]] if plan.level[own] == last else []
             same = [cell for cell in finer if plan.class_of[cell] == plan.class_of[own]]
-            assert _beneath(plan, own, None) == tuple(same or finer)
+            assert _beneath(plan, proven, own, None) == tuple(same or finer)
     assert (n_alone > 9, n_two > 9, n_beside > 0) == (True, True, True)
 
 

@@ -123,6 +123,9 @@ def test_what_is_known_of_a_class_in_a_region(seed):
                             most = K - 1
                         if level == last and release.held_back is not None:
                             most = int(UNBOUNDED) if [region, of] in release.held_back.tolist() else most
+                        some = any(areas_of(release, finer, at) <= inside for finer, at, _, _ in shown)
+                        if last and level == last and release.period and of != NONE and some and not least:
+                            most = 0  # all or nothing of a series is shown there
                         itself = any(one[:3] == (level, region, of) for one in shown)
                         if last and (itself or (level, region, of) in none) and (len(inside) == 1 or release.in_zones):
                             most = least

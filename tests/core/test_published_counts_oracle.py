@@ -11,6 +11,7 @@ from vbas.core.anonymise import Ask, anonymise
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.disclosure.count_tables import MANY, CountTable, own_totals
+from vbas.core.disclosure.inhabitants import inhabitants_of
 from vbas.core.disclosure.published import publish
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.decoys import Conditions, Secrets
@@ -71,16 +72,17 @@ def held(seed: int) -> tuple[set[object], set[object]] | None:
         tables = [replace(table, low=np.zeros_like(table.low), high=table.high + 1) for table in tables]
     conditions = Conditions(people, Secrets(np.random.default_rng(seed)))
     plan = nest(areas, profile, town.levels(True), k, conditions=conditions)
-    beside = TablesBeside(areas, tables, people=people_beside(tables, profile, people))
-    plan, said, _ = hold_beside_and_together(plan, beside, people)
+    known = inhabitants_of(profile, people)
+    beside = TablesBeside(areas, tables, people=people_beside(tables, profile, known))
+    plan, said, _ = hold_beside_and_together(plan, beside, known)
     if not plan.released.any() or any("may follow" in sentence for sentence in said):
         return None
     classes = [{"p": values[0], "q": values[1]} for values in _values(profile)]
     of_areas = [(list(range(at * len(classes), (at + 1) * len(classes))), 0, int(people[at])) for at in range(town.n)]
-    known = [*of_areas, *(one for table in tables for one in told_by(table, len(classes)))]
+    sums = [*of_areas, *(one for table in tables for one in told_by(table, len(classes)))]
     reader = Reader(replace(publish(plan, areas), held_back=None))
     try:
-        with_plan, alone = tables_of([reader], classes, town.n, known), tables_of([], classes, town.n, known)
+        with_plan, alone = tables_of([reader], classes, town.n, sums), tables_of([], classes, town.n, sums)
     except TooMany:
         return None
     assert (with_plan == profile.counts.toarray()).all(axis=(1, 2)).any()
@@ -107,18 +109,20 @@ def test_people_are_known_beside_tables_of_larger_units_alone():
     town = Town(np.random.default_rng(0))
     profile, n = town.profile(("p", "q"), False), town.n
     people = profile.area_sizes + 1.5
+    known = inhabitants_of(profile, people)
     by_area = own_totals(profile, own_regions(n), ["p"])
     by_unit = own_totals(profile, Crosswalk(np.zeros(n, np.int64), 1), ["p"])
-    assert people_beside([], profile, people) is None and people_beside([by_area], profile, people) is None
+    assert people_beside([], profile, known) is None and people_beside([by_area], profile, known) is None
     for tables in ([by_unit], [replace(by_area, zone_of=np.full(n, -1))], [replace(by_area, high=by_area.high + 2)]):
-        table = people_beside(tables, profile, people)
+        table = people_beside(tables, profile, known)
         assert table is not None and not table.low.any() and not table.group_of.any() and not table.exact
         assert table.zone_of.tolist() == list(range(n)) == list(range(table.n_zones))
         assert table.high[:, 0].tolist() == (profile.area_sizes + 1).tolist()
-    fewer = people_beside([by_unit], profile, np.where(np.arange(n) == 1, profile.area_sizes - 1, people))
+    too_few = inhabitants_of(profile, np.where(np.arange(n) == 1, profile.area_sizes - 1, people))
+    fewer = people_beside([by_unit], profile, too_few)
     assert fewer is not None and (fewer.high[:, 0] == MANY).tolist() == [at == 1 for at in range(n)]
     first = replace(by_area, group_of=np.where(np.arange(len(by_area.group_of)) == 0, -1, by_area.group_of))
-    assert people_beside([first], profile, people) is not None
+    assert people_beside([first], profile, known) is not None
 
 
 def test_where_there_are_too_many_areas_and_classes_to_look_at_all_together_it_is_said(monkeypatch):
@@ -139,6 +143,7 @@ def test_where_there_are_too_many_areas_and_classes_to_look_at_all_together_it_i
     ask = Ask(k=3, published_counts=of_all, disclosure=NO_SMALL_COUNT)
     (sentence,) = [note for note in anonymise(areas, records, levels, ask, log=said).notes if "prove together" in note]
     assert n * len(records.profile.classes) > beside.MOST_TOGETHER and said.said.count(f"! {sentence}") == 1
-    few = people_beside([own_totals(records.profile, levels.crosswalks[1], [])], records.profile, areas.population)
+    by_all = own_totals(records.profile, levels.crosswalks[1], [])
+    few = people_beside([by_all], records.profile, inhabitants_of(records.profile, areas.population))
     assert few is not None and too_many_together(few) == sentence and too_many_together(None) == ""
     assert not too_many_together(replace(few, group_of=few.group_of[: beside.MOST_TOGETHER // n]))

@@ -16,8 +16,8 @@ from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.in_series import holds_in_plan
 from vbas.core.disclosure.overlay import overlay
 from vbas.core.errors import InputError, PrivacyError
-from vbas.core.levels import Levels
-from vbas.core.plan import suppress
+from vbas.core.levels import Levels, make_levels, own_regions
+from vbas.core.plan import SUPPRESSED, plan_by_levels, suppress
 from vbas.core.privacy.in_each_period import with_series
 from vbas.core.privacy.requirement import Requirement
 from vbas.core.privacy.series import EACH_BY_ITSELF, THE_SAME
@@ -67,11 +67,75 @@ def test_that_a_missing_number_is_nobody_tells_a_small_count_beside_another_rele
     assert len(read_register(register)) == 2
 
 
+def test_of_nested_levels_a_missing_number_is_nobody_in_the_coarsest_region(tmp_path):
+    """Of 2025 the first shows 8 of u in b and c, and of w, whom it shows there of 2024, nobody: so the 6 of 2025 whom
+    the second shows in c are of u, and 2 are in b. Where up to 4 may be of w, as in a and in d, up to 6 are."""
+    register = tmp_path / "register.gpkg"
+    numbers = {
+        "2024": {"a": {"u": 6}, "b": {"u": 5, "w": 3}, "c": {"u": 6, "w": 3}},
+        "2025": {"a": {"u": 6, "w": 4}, "b": {"u": 2}, "c": {"u": 6}, "d": {"w": 4}},
+    }
+    people = [
+        (area, q, year)
+        for year, by_area in numbers.items()
+        for area, of in by_area.items()
+        for q, n in of.items()
+        for _ in range(n)
+    ]
+    records = town_of(people)
+    levels = make_levels(AREAS, [own_regions(6), Crosswalk(np.array([0, 1, 1, 2, 0, 0]), 3)])
+    add_release(register, anonymise(AREAS, records, levels, Ask(K, earlier=earlier_releases(register), period="year")))
+    (first,) = read_register(register)
+    shown = zip(first.level.tolist(), first.region.tolist(), first.class_of.tolist(), first.records.tolist())
+    assert [of[3] for of in shown if of[:2] == (1, 1)] == [11, 8, 6] and first.period == "year"
+    years = match_records(RecordTable(records.table.area, {"year": records.table.quasi_identifiers["year"]}, {}), AREAS)
+    halves = Levels((Crosswalk(np.array([0, 0, 1, 0, 0, 0]), 2),))
+    with pytest.raises(PrivacyError, match="would give away"):
+        anonymise(AREAS, years, halves, Ask(K, earlier=earlier_releases(register)))
+    unknown = Earlier([replace(first, period="")])
+    assert anonymise(AREAS, years, halves, Ask(K, earlier=unknown)).release.n_records == len(people)
+
+
+def test_a_series_of_which_some_areas_are_lost_is_none():
+    """In a all of w are of 2025, and in b of 2024: b is shown and a is not, though both are in one coarsest region."""
+    people = [("a", "w", "2025")] * 2 + [("b", "w", "2024")] * 6
+    profile = town_of(people).profile
+    levels = make_levels(AREAS, [own_regions(6), Crosswalk(np.zeros(6, np.int64), 1)])
+    series = series_of_profile(profile, "year")
+    for level_of, holds in (([SUPPRESSED, 0], False), ([SUPPRESSED, SUPPRESSED], True), ([1, 0], True)):
+        assert holds_in_plan(plan_by_levels(profile, levels, 2, np.array(level_of, np.int8)), series) == holds
+
+
 def test_a_series_is_no_release_to_be_updated(tmp_path):
     first = series_of(FIRST, Earlier([])).published
     assert first is not None
     with pytest.raises(InputError, match="same classes in all periods of “year”"):
         series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF, update=Update(0))
+
+
+def test_a_year_more_is_refused_in_words_that_fit_and_carried_on_as_an_update():
+    """The regions are the same: only that one release shows 2025 and the other does not stands between them."""
+    one_year = town_of([person for person in PEOPLE if person[2] == "2024"])
+    ask = Ask(K, earlier=Earlier([]), period="year", periods=EACH_BY_ITSELF)
+    first = anonymise(AREAS, one_year, FIRST, ask).published
+    assert first is not None
+    with pytest.raises(PrivacyError, match=r"of a further period.* Carry the last release on"):
+        series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF)
+    carried = series_of(FIRST, Earlier([first]), periods=EACH_BY_ITSELF, update=Update(0))
+    assert carried.changed is not None and carried.changed.same == len(first.records)
+    assert carried.release.n_records == series_of(FIRST, Earlier([]), periods=EACH_BY_ITSELF).release.n_records
+
+
+def test_who_moved_within_a_coarsest_region_is_named_where_releases_contradict_each_other():
+    """The same regions and the same values: two of a moved to b, and no total of a coarsest region changed."""
+    levels = make_levels(AREAS, [own_regions(6), Crosswalk(np.zeros(6, np.int64), 1)])
+    before, after = ({"a": 20, "b": 20, "c": 20}, {"a": 18, "b": 22, "c": 20})
+    ask = Ask(2, earlier=Earlier([]), nested=True)
+    first, second = ([(area, "u", "2024") for area, n in of.items() for _ in range(n)] for of in (before, after))
+    published = anonymise(AREAS, town_of(first), levels, ask).published
+    assert published is not None
+    with pytest.raises(PrivacyError, match=r"all moves were within the largest regions\."):
+        anonymise(AREAS, town_of(second), levels, replace(ask, earlier=Earlier([published])))
 
 
 @pytest.mark.slow

@@ -26,6 +26,8 @@ def is_whole(value):
         return is_whole(value.operand)
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in ("len", "int")
+    if isinstance(value, ast.Name):
+        return value.id.isupper()  # constants of ours: of those that are not whole the width is said too
     return isinstance(value, ast.Constant) and type(value.value) is int
 
 
@@ -73,7 +75,14 @@ def test_none_is_as_wide_as_the_system_has_it():
 @pytest.mark.parametrize(
     "text",
     [
-        *("np.arange(n)", "np.full(n, -1)", "np.full(n, len(a))", "np.array([1, 2])", "np.array([len(a) for a in b])"),
+        *(
+            "np.arange(n)",
+            "np.full(n, -1)",
+            "np.full(n, NONE)",
+            "np.full(n, len(a))",
+            "np.array([1, 2])",
+            "np.array([len(a) for a in b])",
+        ),
         *("np.zeros(n, int)", "a.astype(int)", "np.array(a, int)", "np.cumsum([0, *a])", "np.cumsum(a > 0)"),
     ],
 )

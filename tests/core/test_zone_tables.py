@@ -13,6 +13,7 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure import zone_flows, zone_tables
 from vbas.core.disclosure.count_tables import NONE, own_totals
+from vbas.core.disclosure.inhabitants import inhabitants_of
 from vbas.core.disclosure.zone_tables import proven_small, records_of, released_classes
 from vbas.core.errors import PrivacyError
 from vbas.core.levels import make_levels, own_regions
@@ -100,7 +101,7 @@ def test_a_class_that_alone_is_shown_around_a_region_gets_company():
     plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
     told = {claim[3] for claim in found_by_the_program(plan, areas.population, 5)}
     assert {(0, 1), (2, 3)} <= told or {(0,), (2,)} <= told
-    held = in_company(plan, areas.population)
+    held = in_company(plan, inhabitants_of(plan.profile, areas.population))
     assert found_by_the_program(held, areas.population, 5) == set()
     assert zone_attacker.AllClasses(written(held, areas)).proven(5) == []
     assert held.in_zones and held.n_released == plan.n_released == counts.sum()
@@ -116,7 +117,7 @@ def test_a_class_of_the_whole_territory_gets_company_from_beside_before_it_is_su
     level_of = np.where(profile.counts.indices == 0, 1, 0).astype(np.int8)
     plan = replace(plan_by_levels(profile, levels, 5, level_of), in_zones=True)
     assert found_by_the_program(plan, areas.population, 5)
-    held = in_company(plan, areas.population)
+    held = in_company(plan, inhabitants_of(plan.profile, areas.population))
     assert found_by_the_program(held, areas.population, 5) == set()
     assert held.in_zones and held.n_released == counts.sum()
 
@@ -137,7 +138,7 @@ def halves_beside_totals():
 def test_what_moves_for_people_is_held_against_published_totals_again(monkeypatch):
     areas, plan, beside = halves_beside_totals()
     once = hold_beside(plan, beside)[0]
-    assert in_company(once, areas.population) is not once  # something moves
+    assert in_company(once, inhabitants_of(once.profile, areas.population)) is not once  # something moves
     looked_at = []
 
     def look(one, *given):
@@ -145,7 +146,7 @@ def test_what_moves_for_people_is_held_against_published_totals_again(monkeypatc
         return hold_against_counts(one, *given)
 
     monkeypatch.setattr("vbas.core.privacy.beside.hold_against_counts", look)
-    held = hold_beside_and_together(plan, beside, areas.population, moved=True)[0]
+    held = hold_beside_and_together(plan, beside, inhabitants_of(plan.profile, areas.population), moved=True)[0]
     assert len(looked_at) > 1 and looked_at[-1] is held
     assert held.in_zones
     assert hold_beside(held, beside)[0] is held
@@ -158,8 +159,11 @@ def test_what_moved_before_is_held_against_people_though_no_total_moves_it(moved
     areas, plan, beside = halves_beside_totals()
     free = replace(beside.tables[0], low=0 * beside.tables[0].low, high=beside.tables[0].high + 1_000)
     beside = replace(beside, tables=[free])
-    assert hold_beside(plan, beside)[0] is plan and in_company(plan, areas.population) is not plan
-    held = hold_beside_and_together(plan, beside, areas.population, moved=moved)[0]
+    assert (
+        hold_beside(plan, beside)[0] is plan
+        and in_company(plan, inhabitants_of(plan.profile, areas.population)) is not plan
+    )
+    held = hold_beside_and_together(plan, beside, inhabitants_of(plan.profile, areas.population), moved=moved)[0]
     assert (held is plan) != moved  # what has not moved was held against them
     assert not moved or found_by_the_program(held, areas.population, 5) == set()
 
@@ -168,10 +172,10 @@ def test_nothing_is_released_where_no_way_is_found(monkeypatch):
     areas, plan, beside = halves_beside_totals()
     monkeypatch.setattr("vbas.core.privacy.beside.MOST_TURNS", 1)
     with pytest.raises(PrivacyError, match="neither from published totals nor from the people of all areas"):
-        hold_beside_and_together(plan, beside, areas.population, moved=True)
+        hold_beside_and_together(plan, beside, inhabitants_of(plan.profile, areas.population), moved=True)
     monkeypatch.setattr("vbas.core.nesting.company.MOST_ROUNDS", 1)
     with pytest.raises(PrivacyError, match="no small count follows from the people of all areas"):
-        in_company(plan, areas.population)
+        in_company(plan, inhabitants_of(plan.profile, areas.population))
 
 
 @pytest.mark.slow

@@ -231,7 +231,7 @@ def _times(pairs: np.ndarray, n_pairs: int) -> np.ndarray:
 
 def _smallest_positive(values: np.ndarray, pointers: np.ndarray) -> np.ndarray:
     """The smallest value above 0 of each stretch, NONE_LEFT where there is none."""
-    smallest = np.full(len(pointers) - 1, NONE_LEFT)
+    smallest = np.full(len(pointers) - 1, NONE_LEFT, np.int64)
     filled = np.diff(pointers) > 0
     if filled.any():
         smallest[filled] = np.minimum.reduceat(np.where(values > 0, values, NONE_LEFT), pointers[:-1][filled])
