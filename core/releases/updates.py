@@ -272,7 +272,7 @@ class Comparing:
             here = (level == height) & (region >= 0)
             number[here] = to[region[here]]
         class_of = release.class_of[shown]
-        keys = ((shown_as + 1) << LEVEL_AT) | (number << REGION_AT) | ids[class_of]
+        keys = ((shown_as.astype(np.int64) + 1) << LEVEL_AT) | (number << REGION_AT) | ids[class_of]
         key, first, position = np.unique(keys, return_index=True, return_inverse=True)
         position = position.reshape(-1)
         records = np.bincount(position, release.records[shown], len(key)).astype(np.int64)

@@ -292,7 +292,7 @@ class Sampler:
 
     def draw(self, rows: np.ndarray, rng: np.random.Generator) -> dict[str, Column]:
         """A value of each field for each record; rows : (N,) int64, the row each record draws from."""
-        number = (rows << BITS) + rng.integers(0, 2**BITS, len(rows), dtype=np.uint32)
+        number = (rows.astype(np.int64) << BITS) + rng.integers(0, 2**BITS, len(rows), dtype=np.uint32)
         entry = np.searchsorted(self.upper, number, side="right")
         return {name: Column(column.codes[entry], column.categories) for name, column in self.fields.items()}
 
@@ -323,4 +323,4 @@ def _upper_ends(rows: np.ndarray, weights: np.ndarray, n_rows: int) -> np.ndarra
     total = running[last] - before
     # The last entry of a row ends at exactly 1, so that every number has an owner.
     share = (running - before[rows]) / total[rows]
-    return np.floor(share * 2**BITS + 0.5).astype(np.int64) + (rows << BITS)
+    return np.floor(share * 2**BITS + 0.5).astype(np.int64) + (rows.astype(np.int64) << BITS)

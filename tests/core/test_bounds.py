@@ -11,10 +11,10 @@ from vbas.core.disclosure.overlay import NONE, UNBOUNDED, Sums
 
 def sums(region: list[int], low: list[list[int]]) -> Sums:
     """So many people of each region and class, and of the rest nobody knows."""
-    least = np.pad(np.array(low), ((0, 1), (0, 1)))
-    most = np.pad(np.array(low), ((0, 1), (0, 1)), constant_values=UNBOUNDED)
+    least = np.pad(np.array(low, np.int64), ((0, 1), (0, 1)))
+    most = np.pad(np.array(low, np.int64), ((0, 1), (0, 1)), constant_values=UNBOUNDED)
     n_regions, n_classes = np.shape(low)
-    return Sums(0, 0, np.array(region), n_regions, np.arange(n_classes), least, most, True)
+    return Sums(0, 0, np.array(region, np.int64), n_regions, np.arange(n_classes), least, most, True)
 
 
 @pytest.mark.parametrize("of_class", [0, 1])

@@ -22,6 +22,8 @@ from vbas.core.cells.random_growth import random_growth
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
 
+from ..systems import of_posix
+
 
 def squares(positions, population, corners=False, size=100.0):
     """Cells of a grid at these columns and rows."""
@@ -266,6 +268,7 @@ def test_same_seed_same_result(approach):
 
 
 @pytest.mark.slow
+@of_posix
 def test_no_other_process_is_started(tmp_path):
     """A process of Python's own would look for its modules in the current folder first, and run what lies there."""
     (tmp_path / "numpy.py").write_text("raise SystemExit('the current folder was looked into')")

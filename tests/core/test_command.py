@@ -31,6 +31,7 @@ from vbas.core.publish.register.published_releases import read_register
 from vbas.core.releases.updates import Comparing
 
 from ..exploring import tried
+from ..systems import of_posix
 from .test_library_frames import AREAS, people
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -292,6 +293,7 @@ def test_analysts_get_counts_by_area(job, tmp_path, capsys):
     assert counts["estimate"].sum() == pytest.approx(released)
 
 
+@of_posix
 def test_counts_by_area_are_put_in_their_place_whole_or_not_at_all(job, tmp_path, capsys, monkeypatch):
     assert main(["anonymize", job(), "--quiet"]) == DONE
     release, areas = str(tmp_path / "release"), str(tmp_path / "areas.csv")

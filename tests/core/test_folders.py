@@ -206,6 +206,7 @@ class Counting(door.FileSystem):
     ],
 )
 @pytest.mark.parametrize("holds", [False, True])
+@of_posix
 def test_whoever_waits_for_a_target_leaves_no_lock_open(tmp_path, answers, still, raised, asked, holds):
     files = Counting(answers, still)
     files.holds_what_is_open = holds
@@ -241,6 +242,7 @@ def test_where_a_folder_takes_no_lock_it_is_said(tmp_path, named):
     ],
 )
 @pytest.mark.parametrize("holds", [False, True])
+@of_posix
 def test_a_folder_of_its_own_is_locked_until_it_is_gone_and_no_other_lock_is_open(
     tmp_path, answers, still, raised, asked, holds
 ):

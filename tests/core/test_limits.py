@@ -12,6 +12,7 @@ from types import ModuleType
 from vbas.core.dataclass import make_whole
 
 from ..scripts import ROOT
+from ..systems import of_posix
 from .as_before import KEPT, PINS, text_of
 
 ROOMS = ("privacy", "releases", "disclosure", "nesting", "publish")
@@ -41,6 +42,7 @@ def held(lines: list[str], name: str) -> None:
     assert lines == file.read_text(encoding="utf-8").splitlines()
 
 
+@of_posix
 def test_limits():
     lines = []
     for file, name, module in modules():

@@ -21,9 +21,9 @@ def block_of(people: list[list[int]], level_of: list[list[int]], totals: list[in
     storeys = Storeys([np.arange(n), np.zeros(n, np.int64)], [None, None], 3, zones=False, bounded=False)
     tables = []
     if totals is not None:
-        known, all_alike = np.array(totals)[:, None], np.zeros(u, np.int64)
+        known, all_alike = np.array(totals, np.int64)[:, None], np.zeros(u, np.int64)
         tables.append(CountTable("totals", (), np.arange(n), n, all_alike, 1, known, known, ((),)))
-    return Block(np.array(people), np.array(level_of, np.int8), storeys, tables, np.arange(u))
+    return Block(np.array(people, np.int64), np.array(level_of, np.int8), storeys, tables, np.arange(u))
 
 
 def of_areas(block: Block, *areas: int) -> tuple[Places, int]:

@@ -13,6 +13,7 @@ from vbas.core.records import sqlite_file
 from vbas.core.records.sqlite_uri import is_no_database, sqlite_uri
 
 from ..scripts import ROOT
+from ..systems import of_posix
 
 ODD = ("a b.gpkg", "50%.gpkg", "50%25.gpkg", "what?.gpkg", "one#two.gpkg", "été.gpkg", "a&mode=rw.gpkg", "+.gpkg")
 
@@ -43,6 +44,7 @@ def test_sqlite_refuses_an_address_with_a_server():
 
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("server", [False, True])
+@of_posix
 def test_files_are_read_under_any_name(tmp_path, monkeypatch, on_a_network_drive, name, server):
     path = tmp_path / name
     with closing(sqlite3.connect(path)) as connection, connection:

@@ -221,7 +221,9 @@ def tilted(strength, reach=3_000.0, n=1_500):
         range(n), ["46", "59", "35"] * (n // 3), shares, population, tilt=SpatialTilt(points, strength, reach)
     )
     sampler = drawn.draws[0].sampler
-    own = np.diff(sampler.upper.reshape(n, -1) - (np.arange(n) << 32)[:, None], axis=1, prepend=0) / 2**32
+    own = (
+        np.diff(sampler.upper.reshape(n, -1) - (np.arange(n, dtype=np.int64) << 32)[:, None], axis=1, prepend=0) / 2**32
+    )
     return points, own, shares
 
 

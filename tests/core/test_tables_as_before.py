@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ..systems import of_posix
 from . import asked_registers, asked_tables
 from .as_before import come_to_the_same, drawn, in_parts
 
@@ -18,5 +19,6 @@ def test_what_is_asked_of_tables_comes_to_the_same(name, n, some):
 
 
 @pytest.mark.parametrize(("name", "n", "some"), in_parts(OF_REGISTERS))
+@of_posix
 def test_what_is_asked_of_registers_comes_to_the_same(name, n, some):
     come_to_the_same(name, drawn(getattr(asked_registers, name), n), some)

@@ -159,7 +159,7 @@ def test_what_is_no_part_of_the_release_is_found(folder):
 @pytest.mark.parametrize("name", ["people", "records"])  # two of a name, too: the tables are those of the last
 def test_a_further_table_is_found_where_it_is_described_too(folder, name):
     """Whoever edits datapackage.json, which no hash covers, may describe one."""
-    (folder / "people.csv").write_text("name\n", encoding="utf-8")
+    (folder / "people.csv").write_bytes(b"name\n")
     file = {"path": "people.csv", "hash": "sha256:" + hashlib.sha256(b"name\n").hexdigest()}
     described(folder, lambda of: of["resources"].insert(0, {**of["resources"][0], "name": name, **file}))
     assert [name for name, holds in both(verify_module(), folder).items() if not holds] == ["other files"]
