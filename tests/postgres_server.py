@@ -6,13 +6,13 @@ One is started for all tests of a process (the fixture `postgres`); each file ha
 from __future__ import annotations
 
 import os
-import resource
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -52,11 +52,17 @@ class Database:
         subprocess.run([str(self.programs / "dropdb"), *reached, "--force", name], check=True, timeout=PATIENCE)
 
 
+def _limit(largest_file: int) -> None:
+    import resource  # which Windows does not have
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+
 @contextmanager
-def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[Database]:
+def running(largest_file: int | None = None) -> Iterator[Database]:
     """The first database of a server that is started; skipped where none is installed.
 
-    largest_file : bytes that it can write into one file; its log needs 16 MB
+    largest_file : bytes that it can write into one file, any number where None; its log needs 16 MB
     """
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found:
@@ -83,7 +89,7 @@ def running(largest_file: int = resource.RLIM_INFINITY) -> Iterator[Database]:
         timeout=PATIENCE,
         cwd=folder,
         stdout=subprocess.DEVNULL,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file)),
+        preexec_fn=None if largest_file is None else partial(_limit, largest_file),
         **who,
     )
     try:

@@ -11,6 +11,8 @@ import pytest
 
 from ..scripts import ROOT, script
 
+pytest.importorskip("resource", reason="mutants are run in forks, which Windows does not have")
+
 drawing = script("drawn_mutants")
 BREAKS = drawing.all_breaks(("core/privacy",))
 

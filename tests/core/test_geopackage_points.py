@@ -16,6 +16,8 @@ from vbas.core.publish.geopackage.filling import fill_geopackage
 from vbas.core.publish.geopackage.points import _above, _below
 from vbas.core.records.sqlite_file import quoted
 
+from ..systems import of_posix
+
 
 class Numbered:
     """Rows of one number each."""
@@ -68,6 +70,7 @@ def empty_file(file, table, node_size, with_index=True):
 )
 @example(n=7000, kind="anywhere", nowhere=0.0, node_size=512, seed=0)
 @example(n=400, kind="anywhere", nowhere=0.3, node_size=1024, seed=0)  # of 960 bytes, 39 cells have room
+@of_posix
 def test_the_index_finds_what_lies_in_a_rectangle(tmp_path_factory, n, kind, nowhere, node_size, seed):
     draws = np.random.default_rng(seed)
     points = draws.uniform(-1e7, 1e7, (n, 2))

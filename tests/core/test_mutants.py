@@ -9,6 +9,8 @@ import pytest
 
 from ..scripts import ROOT, script
 
+pytest.importorskip("resource", reason="mutants are run in forks, which Windows does not have")
+
 FEWEST = 60
 
 

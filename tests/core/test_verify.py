@@ -25,6 +25,7 @@ from vbas.core.package.writing import CSV, GEOPACKAGE, PARQUET
 from vbas.core.publish.register.listing import taking_out
 
 from ..exploring import tried
+from ..systems import of_posix
 from .package_cases import (
     VERIFY,
     damage,
@@ -268,6 +269,7 @@ def test_a_further_page_is_found_where_it_is_described_too(folder):
     assert not_holding(folder) == ["other files"]
 
 
+@of_posix
 def test_a_link_in_the_place_of_a_file_is_found(folder):
     away = folder.with_name("away.csv")
     (folder / "records.csv").rename(away)
