@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Union
 
 from ..job.linked import Linking, linked_source
@@ -16,6 +17,7 @@ from ..job.updating import Updating, carried_release
 from ..log import Log
 from ..policy import policies
 from ..progress import Progress, part, silent
+from ..publish.register.entry import check_place
 from ..report.internal import Remarks
 from ..source import RecordSource
 from .frames import frame_of
@@ -240,6 +242,8 @@ def made_of(
     job = job_of(others, frames, heard, progress)
     hold_to_policies(job, folder)
     is_nested(job)  # which raises for what cannot go together
+    if job.given("REGISTER") and updating is None:
+        check_place(Path(job.text("REGISTER")))
     places = places_of(areas, job.text("REGION_ID"), job.text("POPULATION"), job.text("AREA_POINT"), crs, job)
     if need_neighbours(aggregations_used(job)):
         places = places.with_neighbours(part(progress, 0.0, AREAS_READ))

@@ -281,13 +281,20 @@ def _staged(path: Path, stack: ExitStack, files: FileSystem) -> Path:
         _tidy_up(path, aside, files)
     if files.is_file(path):
         return path
-    if files.is_there(path) or not files.is_folder(path.parent) or path.suffix.lower() != ".gpkg":
-        raise InputError(tr("REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path))
-    check_file_name("REGISTER", path.name)
+    check_place(path, files)
     stack.enter_context(one_run_on(aside, "REGISTER", files, path))
     staged = hidden_beside(aside, aside, NEW)
     _make(staged)
     return staged
+
+
+def check_place(path: Path, files: FileSystem = DISK) -> None:
+    """Raise InputError where there is no register and none can be made, which is worth to be known before any work."""
+    if files.is_file(path):
+        return
+    if files.is_there(path) or not files.is_folder(path.parent) or path.suffix.lower() != ".gpkg":
+        raise InputError(tr("REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path))
+    check_file_name("REGISTER", path.name)
 
 
 def _tidy_up(path: Path, aside: Path, files: FileSystem) -> None:
