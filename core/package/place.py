@@ -72,8 +72,14 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
                 other=others[0],
             )
         )
-    for name_there in sorted(there):  # of which Windows moves none, nor the folder, while another program has it open
-        refuse_if_not_replaceable(folder / name_there, name, files)
+    for file in [folder / name_there for name_there in sorted(there)]:
+        # What is write-protected can be moved on Windows, and then not be removed.
+        if files.holds_what_is_open and not files.may_write(file):
+            raise InputError(
+                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file)
+            )
+        refuse_if_not_replaceable(file, name, files)  # Windows moves none that another program has open
+    refuse_if_not_replaceable(folder, name, files)  # nor the folder that one works in
 
 
 class FolderPlace:

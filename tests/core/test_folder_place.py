@@ -13,6 +13,7 @@ from vbas.core.package.folder import recount, write_folder
 from vbas.core.package.place import FolderPlace, refuse_other_folders, tidy_up_folder
 from vbas.core.publish import files
 from vbas.core.publish.delivery import deliver
+from vbas.core.publish.files import FileSystem
 
 from ..systems import of_posix
 from .package_cases import drawn_account, tables_of
@@ -134,3 +135,29 @@ def test_what_is_no_release_is_refused(tmp_path):
     (folder / "records.csv").mkdir()
     with pytest.raises(InputError, match=r"records\.csv"):
         refuse_other_folders("RELEASE_FOLDER", folder)
+
+
+class AsOnWindows(FileSystem):
+    """Holds what is open, and lets nobody write into some files, nor move others."""
+
+    holds_what_is_open = True
+
+    def __init__(self, protected="", held=""):
+        self._protected, self._held = protected, held
+
+    def may_write(self, path):
+        return path.name != self._protected
+
+    def refuse_to_replace(self, path):
+        if path.name == self._held:
+            raise PermissionError(13, "Sharing violation")
+
+
+def test_on_windows_a_write_protected_file_and_a_folder_that_is_worked_in_are_refused_before_the_work(tmp_path):
+    folder = written(tmp_path / "release", 1)
+    refuse_other_folders("RELEASE_FOLDER", folder, AsOnWindows())
+    with pytest.raises(InputError, match=r"records\.csv is write-protected"):
+        refuse_other_folders("RELEASE_FOLDER", folder, AsOnWindows(protected="records.csv"))
+    for held in ("release", "records.csv"):
+        with pytest.raises(InputError, match="cannot be replaced now"):
+            refuse_other_folders("RELEASE_FOLDER", folder, AsOnWindows(held=held))
