@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments_given = _parser().parse_args(arguments)
     with suppress(ValueError):  # not in the main thread, which has the signals
-        signal.signal(signal.SIGTERM, _terminate)
+        for number in (signal.SIGTERM, getattr(signal, "SIGBREAK", signal.SIGTERM)):  # of a console that is closed
+            signal.signal(number, _terminate)
     try:
         code: int = arguments_given.run(arguments_given)
     except InputError as error:

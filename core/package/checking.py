@@ -194,7 +194,7 @@ def _closed(file: Path) -> str:
     try:
         DISK.read(file).close()
     except PermissionError as error:
-        return error.strerror if DISK.is_file(file) else ""  # Windows says the same of a folder
+        return str(error.strerror) if DISK.is_file(file) else ""  # Windows says the same of a folder
     except OSError:
         pass  # as is said of what it is to hold
     return ""

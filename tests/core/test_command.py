@@ -506,3 +506,11 @@ def test_a_table_that_another_program_has_open_is_an_input_that_cannot_be_used(j
     monkeypatch.setattr(Path, "open", held)
     assert main(["anonymize", path, "--quiet"]) == INPUT
     assert "RECORDS: records.csv cannot be read (Permission denied)" in capsys.readouterr().err
+
+
+def test_a_console_that_is_closed_ends_it_as_the_system_does(monkeypatch, tmp_path):
+    noted: dict[int, object] = {}
+    monkeypatch.setattr(signal, "SIGBREAK", 21, raising=False)
+    monkeypatch.setattr(signal, "signal", noted.__setitem__)
+    assert main(["check", str(tmp_path)]) == INPUT
+    assert set(noted) == {signal.SIGTERM, 21} and len(set(noted.values())) == 1
