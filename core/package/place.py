@@ -15,7 +15,8 @@ from ..errors import InputError
 from ..language import tr
 from ..publish.files import DISK, FileSystem
 from ..publish.leftovers import removed, stays
-from ..publish.replacing import refuse_if_not_replaceable
+from ..publish.replacing import refuse_if_not_replaceable, refuse_long_path
+from .descriptor import FILE
 from .folder import files_of
 
 # Hidden beside a folder: `.vbas-<which folder>-<chance>.folder-new` is to become it, `….folder-old` is what stood there
@@ -29,6 +30,7 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
     name : of the output, for the message. What may stand there is nothing, an empty folder, or an earlier release with
     no other files beside it, none of which is open elsewhere on Windows.
     """
+    refuse_long_path(name, folder, max(folder, _hidden(folder, BEGUN), key=lambda path: len(str(path))) / FILE, files)
     try:
         mode = files.status(folder).st_mode
     except FileNotFoundError:
