@@ -20,8 +20,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from io import TextIOWrapper
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
+from urllib.parse import quote
 
 HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
 OPENED_BY = {"found": "release", "added": "release", "points found": "points", "points added": "points"}
@@ -103,6 +104,12 @@ def told_in(register: sqlite3.Connection, numbers: list[Any]) -> dict[Any, list[
     return {number: ["vbas_told", *sorted(lines)] for number, lines in found.items()}
 
 
+def address(path: PurePath) -> str:
+    """A file as SQLite is told of it: one of a network drive of Windows has its server in the path, //server/share/…"""
+    place = path.as_posix()
+    return "file://" + quote(place if place.startswith("/") else f"/{place}", safe="/:")
+
+
 def has_table(register: sqlite3.Connection, table: str) -> bool:
     return any(row["name"] == table for row in rows_of(register, "sqlite_master"))
 
@@ -115,7 +122,7 @@ def verified(file: Path, noted: str = "", package: dict[str, Any] | None = None)
     """Every claim with whether it holds. noted : the hash of an entry; package : of a release that went out, what
     describes it"""
     try:
-        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as register:
+        with closing(sqlite3.connect(f"{address(file.resolve())}?mode=ro", uri=True)) as register:
             rows = [{column: row[column] for column in COLUMNS.split()} for row in rows_of(register, "vbas_chain")]
             chain = sorted(rows, key=lambda row: (row["entry"], row["fid"]))
             found = contents(register)

@@ -24,9 +24,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import TextIOWrapper
-from pathlib import Path
+from pathlib import Path, PurePath
 from runpy import run_path
 from typing import Any
+from urllib.parse import quote as quoted
 
 HOLDS, FAILS, UNSEEN = "holds", "does not hold", "not looked at"
 TABLES = ("records", "crosswalk", "regions")
@@ -97,6 +98,8 @@ def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
     """The rows of a table, each cell as its schema says. Raises Broken, OSError and NotImplementedError."""
     file, schema = folder / resource["path"], resource["schema"]
     names, kind = [field["name"] for field in schema["fields"]], file.suffix.lower()
+    with file.open("rb"):  # what SQLite and pyarrow say of a file that they may not open tells nothing of the reason
+        pass
     if kind == ".csv":
         found, rows = rows_of_csv(file)
     elif kind == ".gpkg":
@@ -129,6 +132,11 @@ def read_table(folder: Path, name: str, resource: dict[str, Any]) -> Table:
     return Table(resource, read)
 
 
+def is_closed(file: Path, error: Exception) -> bool:
+    """Whether a file could not be read since the rights are lacking, or, on Windows, another program has it open."""
+    return isinstance(error, PermissionError) and file.is_file()  # Windows says the same of a folder
+
+
 def rows_of_csv(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     csv.field_size_limit(1 << 27)
     try:
@@ -142,7 +150,7 @@ def rows_of_csv(file: Path) -> tuple[list[str], Counter[tuple[Any, ...]]]:
 
 def rows_of_geopackage(file: Path, name: str) -> tuple[list[str], Counter[tuple[Any, ...]]]:
     try:
-        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+        with closing(sqlite3.connect(f"{address(file.resolve())}?mode=ro&immutable=1", uri=True)) as database:
             drawn = database.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", (name,))
             shapes = shapes_of(name, [column for (column,) in drawn])
             described = "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid"
@@ -165,6 +173,12 @@ def rows_of_geopackage(file: Path, name: str) -> tuple[list[str], Counter[tuple[
             return names, Counter(rows)
     except sqlite3.Error as error:
         raise Broken(str(error)) from error
+
+
+def address(path: PurePath) -> str:
+    """A file as SQLite is told of it: one of a network drive of Windows has its server in the path, //server/share/…"""
+    place = path.as_posix()
+    return "file://" + quoted(place if place.startswith("/") else f"/{place}", safe="/:")
 
 
 def quote(name: str) -> str:
@@ -236,7 +250,7 @@ def other_tables(file: Path, names: set[str]) -> list[str]:
     """What a GeoPackage holds beside the tables of these names and those that say what is in it: tables, views,
     triggers, indexes."""
     try:
-        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+        with closing(sqlite3.connect(f"{address(file.resolve())}?mode=ro&immutable=1", uri=True)) as database:
             there = database.execute("SELECT name, type FROM sqlite_master").fetchall()
     except sqlite3.Error:
         return []  # no GeoPackage, or one that cannot be read, which its tables say
@@ -256,7 +270,7 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
             bad = "it is a link, and not in the folder" if link else "it was changed after it was written"
             yield judged(f"file {path}", same, "its bytes are those described", bad)
         except OSError as error:
-            yield f"file {path}", FAILS, str(error.strerror)
+            yield f"file {path}", UNSEEN if is_closed(folder / path, error) else FAILS, str(error.strerror)
     linked = {str(one["table"]): one for one in ours.get("linked", [])}
     names = (*TABLES, *linked)
     parts = {resources[name]["path"] for name in (*names, *(f"{name}-shapes" for name in names)) if name in resources}
@@ -266,13 +280,14 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
     yield judged("other files", not others, "there are none", said)
     tables, hashes = dict[str, Table](), dict[str, str]()
     for name in names:
+        file = folder / resources.get(name, {}).get("path", "")
         try:
             tables[name] = read_table(folder, name, resources[name])
             yield f"fields {name}", HOLDS, "names and types are those of the schema"
         except NotImplementedError as error:
             yield f"fields {name}", UNSEEN, str(error)
         except (Broken, OSError, KeyError, IndexError, TypeError) as error:
-            yield f"fields {name}", FAILS, str(error)
+            yield f"fields {name}", UNSEEN if is_closed(file, error) else FAILS, str(error)
         if name not in tables:
             yield from ((f"{claim} {name}", UNSEEN, CANNOT_READ) for claim in ("content", "values"))
             continue
@@ -305,7 +320,8 @@ def claim_of_shapes(folder: Path, name: str, resource: dict[str, Any], content: 
     try:
         same = content_hash(read_table(folder, name, resource)) == content
     except (Broken, OSError, NotImplementedError) as error:
-        return f"shapes {name}", FAILS, str(error)
+        closed = is_closed(folder / resource["path"], error)
+        return f"shapes {name}", UNSEEN if closed else FAILS, str(error)
     return judged(f"shapes {name}", same, "its rows are those of the table", "its rows are others than the table's")
 
 

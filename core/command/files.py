@@ -46,7 +46,7 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
     source : the path of a file, with “|layername=…” where it has several tables; beside : the folder that paths start
     from; parameter : the name of the setting, for messages
     """
-    path_text, _, rest = source.partition("|")
+    _, _, rest = source.partition("|")
     layer = rest[len(LAYER) - 1 :] if rest.startswith(LAYER[1:]) else ""
     if (rest and not layer) or "|" in layer:
         raise InputError(
@@ -56,14 +56,17 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
                 source=source,
             )
         )
-    path = beside / Path(path_text).expanduser()
+    path = path_of_source(source, beside)
     if not path.is_file():
         raise InputError(tr("{what}: there is no file “{path}”.", what=parameter, path=str(path)))
     suffix = path.suffix.lower()
     if suffix == ".gpkg":
         return GeoPackageFrame(path, layer, parameter)
     if suffix == ".csv":
-        return CsvFrame(path, parameter)
+        try:
+            return CsvFrame(path, parameter)
+        except OSError as error:
+            raise InputError(sqlite_file.unreadable(path, parameter, str(error.strerror))) from error
     if is_there("pyarrow" if suffix == ".parquet" else "geopandas"):
         try:
             return _of_others(path, layer, parameter)
@@ -84,6 +87,11 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
             path=str(path),
         )
     )
+
+
+def path_of_source(source: str, beside: Path) -> Path:
+    """The file that a source names; arguments as for `table_of_source`."""
+    return beside / Path(source.partition("|")[0]).expanduser()
 
 
 def _of_others(path: Path, layer: str, parameter: str) -> Frame:

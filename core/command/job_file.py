@@ -14,9 +14,10 @@ from ..job.updating import Updating
 from ..job.values import choice_of
 from ..language import tr
 from ..library.frames import Frame
+from ..plain_text import visible
 from ..releases.updating import FOLLOWED, HELD_BACK
-from .files import table_of_source
-from .linked_job import LINKED
+from .files import path_of_source, table_of_source
+from .linked_job import LINKED, TABLES, sources_of
 
 FOLDER, REPORT, RELEASE_REPORT = "RELEASE_FOLDER", "REPORT", "RELEASE_REPORT"
 OF_UPDATES = "FOLLOWED"
@@ -38,11 +39,18 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
     else:
         import tomli as tomllib
     try:
-        values: dict[str, object] = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+        text = file.read_bytes().decode("utf-8-sig")
+        values: dict[str, object] = tomllib.loads(text)
     except OSError as error:
         raise InputError(tr("{file} cannot be read: {reason}.", file=file, reason=error.strerror)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(tr("{file} is no TOML: {error}.", file=file, error=str(error).rstrip("."))) from error
+    except UnicodeDecodeError as error:
+        raise InputError(tr("{file} is in another encoding than UTF-8: save it in UTF-8.", file=file)) from error
+    except tomllib.TOMLDecodeError as error:
+        said = tr("{file} is no TOML: {error}.", file=file, error=str(error).rstrip("."))
+        raise InputError(f"{said} {_of_backslashes()}" if "\\" in text else said) from error
+    for name, value in values.items():
+        if name in (*OUTPUTS, TABLES) or (name in SETTINGS and SETTINGS[name].kind in (TABLE, FILE)):
+            _refuse_escapes(name, value)
     for change in changes:
         name, equals, text = change.partition("=")
         if not equals:
@@ -53,6 +61,19 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
             values[name] = text
     refuse_unknown(list(values), [*SETTINGS, *LINKED, *OUTPUTS, *LAYERS, OF_UPDATES])
     return values
+
+
+def _refuse_escapes(name: str, value: object) -> None:
+    """Raise InputError for a path in which a backslash has become another character."""
+    if isinstance(value, (list, Mapping)):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            _refuse_escapes(name, part)
+    elif isinstance(value, str) and set(value) & set("\b\t\n\f\r"):
+        raise InputError(tr("{name}: “{value}” is no path.", name=name, value=visible(value)) + " " + _of_backslashes())
+
+
+def _of_backslashes() -> str:
+    return tr("Write a path of Windows between single quotation marks, 'C:\\folder\\file', or with / instead.")
 
 
 def tables_of(values: Mapping[str, object], beside: Path) -> dict[str, Frame]:
@@ -88,6 +109,18 @@ def settings_of(values: Mapping[str, object], beside: Path) -> dict[str, object]
 def outputs_of(values: Mapping[str, object], beside: Path) -> dict[str, Path]:
     """Where the outputs of a job go, by name."""
     return {name: _path_of(name, values[name], beside) for name in OUTPUTS if not is_blank(values.get(name))}
+
+
+def files_read(values: Mapping[str, object], beside: Path) -> dict[str, Path]:
+    """The files that a job reads, its register included, by the setting that names each. Raises InputError.
+
+    beside : the folder that paths start from
+    """
+    given = {name: value for name, value in values.items() if name in SETTINGS and not is_blank(value)}
+    sources = {name: str(value) for name, value in given.items() if SETTINGS[name].kind in (TABLE, FILE)}
+    if not is_blank(values.get(TABLES)):
+        sources.update({f"{TABLES}: {name}": source for name, source in sources_of(values[TABLES]).items()})
+    return {name: path_of_source(source, beside) for name, source in sources.items()}
 
 
 def _path_of(name: str, value: object, beside: Path) -> Path:

@@ -37,7 +37,7 @@ def linking_of(values: Mapping[str, object], beside: Path) -> Linking | None:
         return None
     if KEY not in inputs:
         raise InputError(tr("{name} is needed, and is not given.", name=KEY))
-    sources = _sources(inputs[TABLES])
+    sources = sources_of(inputs[TABLES])
     tables = {name: table_of_source(source, beside, TABLES) for name, source in sources.items()}
 
     def named(parameter: str) -> dict[str, list[str]]:
@@ -58,7 +58,7 @@ def linking_of(values: Mapping[str, object], beside: Path) -> Linking | None:
     )
 
 
-def _sources(tables: object) -> dict[str, str]:
+def sources_of(tables: object) -> dict[str, str]:
     """Where each table is, by its name in the release: that of the job, else that of the file or its layer."""
     if isinstance(tables, Mapping):
         return {str(name): str(source) for name, source in tables.items()}

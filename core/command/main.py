@@ -42,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments_given = _parser().parse_args(arguments)
     with suppress(ValueError):  # not in the main thread, which has the signals
-        signal.signal(signal.SIGTERM, _terminate)
+        for number in (signal.SIGTERM, getattr(signal, "SIGBREAK", signal.SIGTERM)):  # of a console that is closed
+            signal.signal(number, _terminate)
     try:
         code: int = arguments_given.run(arguments_given)
     except InputError as error:
@@ -135,7 +136,18 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
     from ..errors import InputError
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
-    from .job_file import FOLDER, LAYERS, outputs_of, read_job, settings_of, tables_of, with_followed, written_job
+    from ..package.delivering import check_places
+    from .job_file import (
+        FOLDER,
+        LAYERS,
+        files_read,
+        outputs_of,
+        read_job,
+        settings_of,
+        tables_of,
+        with_followed,
+        written_job,
+    )
     from .linked_job import linking_of
 
     values, beside = read_job(options.job, options.set), options.job.resolve().parent
@@ -164,6 +176,9 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
         raise InputError(
             tr("LINKED_TABLES: an update carries on a release of persons alone, so take this out of the job.")
         )
+    pages = {name: path for name, path in outputs.items() if name != FOLDER}
+    reads = {"JOB": options.job, **files_read(values, beside)}
+    check_places((FOLDER, outputs[FOLDER]) if FOLDER in outputs else None, pages, reads)
     command = " ".join([*words, *(f"--set {change}" for change in options.set)])
     release = made_of(
         areas,
@@ -178,8 +193,7 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
         updating=updating,
         linking=linking,
     )
-    folder = outputs.pop(FOLDER, None)
-    release.deliver(folder, outputs)
+    release.deliver(outputs.get(FOLDER), pages)
     progress.end()
     for sentence in conclude(log, release.account):
         log.info(sentence)
@@ -220,13 +234,18 @@ def _spread(options: argparse.Namespace) -> int:
             tr("“{command}” needs pandas, which is not installed: install the extra “analysis”.", command="spread")
         )
     from ..analysis.reader import read_release
-    from ..package.delivering import deliver_release
+    from ..package.delivering import check_places, deliver_release
 
-    release = read_release(options.folder, areas=options.areas, population=options.population)
+    reads = {"FOLDER": options.folder, "AREAS": options.areas}
+    check_places(None, {"OUTPUT": options.output}, reads)
+    try:
+        release = read_release(options.folder, areas=options.areas, population=options.population)
+    except OSError as error:  # such as a file that another program has open on Windows
+        return _failed(error, INPUT)
     names = [name.strip() for name in options.by.split(",") if name.strip()]
     counts = release.counts(by=names)
     geometry = getattr(counts, "_geometry_column_name", None)
-    text = counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv()
+    text = counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv(lineterminator="\n")
     for warning in deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)}):
         sys.stderr.write(tr("Warning: {sentence}", sentence=warning) + "\n")
     return DONE

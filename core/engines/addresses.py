@@ -69,7 +69,8 @@ def read_address(text: str) -> Address:
         return Address("spark", text, text)
     if re.fullmatch(rf"sc://(?!/)(?:{HOST})/?(?:;.*)?", text):
         return Address("connect", _only_known(text), text)
-    path = re.sub(r"^duckdb://(?=/)", "", text)
+    # Of a drive of Windows the slash before it is the address's: duckdb:///C:/data/people.duckdb.
+    path = re.sub(r"^duckdb://(?:/(?=[A-Za-z]:[\\/])|(?=/))", "", text)
     of_files = path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir()
     if of_files and "://" not in path:
         return Address("duckdb", path, path)

@@ -270,6 +270,7 @@ class Anonymized:
             write,
             {name: (Path(path), texts[name]) for name, path in pages.items()},
             (lambda: self._entry(Path(register))) if register else None,
+            {"REGISTER": Path(register)} if register else {},
         )
         self._job.warn(*warnings)
 

@@ -183,9 +183,21 @@ def _file_claim(folder: Path, resource: Mapping[str, Any]) -> Claim:
             return Claim(f"file {path}", False, tr("{path} is a link, and not in the folder.", path=path))
         same = f"sha256:{file_hash(folder / path)}" == resource.get("hash")
     except OSError as error:
-        return Claim(f"file {path}", False, tr("{path} cannot be read: {reason}.", path=path, reason=error.strerror))
+        holds = None if _closed(folder / path) else False
+        return Claim(f"file {path}", holds, tr("{path} cannot be read: {reason}.", path=path, reason=error.strerror))
     says = tr("{path} has the bytes that were written.", path=path)
     return Claim(f"file {path}", same, says if same else tr("{path} was changed after it was written.", path=path))
+
+
+def _closed(file: Path) -> str:
+    """Why a file cannot be read: the rights are lacking, or, on Windows, another program has it open; else empty."""
+    try:
+        DISK.read(file).close()
+    except PermissionError as error:
+        return str(error.strerror) if DISK.is_file(file) else ""  # Windows says the same of a folder
+    except OSError:
+        pass  # as is said of what it is to hold
+    return ""
 
 
 def _no_part_of_it(
@@ -232,8 +244,10 @@ def _read(folder: Path, name: str, resource: Mapping[str, Any] | None) -> tuple[
         fields = fields_of(resource)
     except InputError as error:
         return None, Claim(claim, False, str(error))
+    file = folder / str(resource["path"])
+    if reason := _closed(file):
+        return None, Claim(claim, None, tr("{path} cannot be read: {reason}.", path=file.name, reason=reason))
     try:
-        file = folder / str(resource["path"])
         table = read_table(file, name, fields, _missing_of(resource, file))
     except InputError as error:
         return None, Claim(claim, None, str(error))
@@ -258,7 +272,7 @@ def _shapes_claim(folder: Path, table: DataTable, by_name: Mapping[str, Mapping[
     there, claim = _read(folder, table.name, {**by_name[table.name], "path": path})
     name = f"shapes {table.name}"
     if there is None:
-        return Claim(name, False, claim.says)
+        return Claim(name, None if _closed(folder / path) else False, claim.says)
     same = content_hash(there) == content
     says = tr("{path} has the rows of “{table}”.", path=path, table=table.name)
     return Claim(name, same, says if same else tr("{path} has other rows than “{table}”.", path=path, table=table.name))

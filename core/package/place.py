@@ -15,7 +15,8 @@ from ..errors import InputError
 from ..language import tr
 from ..publish.files import DISK, FileSystem
 from ..publish.leftovers import removed, stays
-from ..publish.replacing import refuse_if_not_replaceable
+from ..publish.replacing import refuse_if_not_replaceable, refuse_long_path
+from .descriptor import FILE
 from .folder import files_of
 
 # Hidden beside a folder: `.vbas-<which folder>-<chance>.folder-new` is to become it, `….folder-old` is what stood there
@@ -29,6 +30,7 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
     name : of the output, for the message. What may stand there is nothing, an empty folder, or an earlier release with
     no other files beside it, none of which is open elsewhere on Windows.
     """
+    refuse_long_path(name, folder, max(folder, _hidden(folder, BEGUN), key=lambda path: len(str(path))) / FILE, files)
     try:
         mode = files.status(folder).st_mode
     except FileNotFoundError:
@@ -72,8 +74,14 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
                 other=others[0],
             )
         )
-    for name_there in sorted(there):  # of which Windows moves none, nor the folder, while another program has it open
-        refuse_if_not_replaceable(folder / name_there, name, files)
+    for file in [folder / name_there for name_there in sorted(there)]:
+        # What is write-protected can be moved on Windows, and then not be removed.
+        if files.holds_what_is_open and not files.may_write(file):
+            raise InputError(
+                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file)
+            )
+        refuse_if_not_replaceable(file, name, files)  # Windows moves none that another program has open
+    refuse_if_not_replaceable(folder, name, files)  # nor the folder that one works in
 
 
 class FolderPlace:

@@ -127,6 +127,18 @@ class FileSystem:
         text = str(path)
         return os.path.normcase(text.casefold() if self.ignores_case else text)
 
+    def longest_path(self) -> int | None:
+        """The most characters of a path, where a longer one is only said not to be there; None elsewhere. Raises
+        nothing."""
+        if sys.platform == "win32":
+            import ctypes
+
+            with suppress(OSError, AttributeError):  # of Windows before 2016
+                if ctypes.WinDLL("ntdll").RtlAreLongPathsEnabled() & 0xFF:
+                    return None
+            return 259
+        return None
+
     def may_write(self, path: Path) -> bool:
         """Whether a file is not write-protected for this user. Raises nothing."""
         return os.access(path, os.W_OK)

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..errors import InputError
 from ..language import tr
 from .files import DISK, FileSystem
+from .leftovers import NEW, hidden_beside
 from .sqlite_targets import SUFFIXES, refuse_if_held, refuse_if_others_would_be_lost
 
 
@@ -32,15 +33,35 @@ def refuse_if_not_replaceable(file: Path, name: str, files: FileSystem = DISK) -
         ) from error
 
 
-def check_nameable(name: str, path: Path, written: list[Path]) -> None:
+def refuse_long_path(name: str, path: Path, longest: Path, files: FileSystem = DISK) -> None:
+    """Raise InputError where a path is longer than Windows takes, which then says that nothing is there.
+
+    name : of the output, for the message; path : where it goes; longest : of all files that are made for it
+    """
+    most, text = files.longest_path(), str(longest)
+    if most is not None and len(text) > most and not text.startswith("\\\\?\\"):
+        raise InputError(
+            tr(
+                "{name} cannot be written to {path}: with what is made beside it the path is {length} long, and this "
+                "Windows takes {most}. Choose a shorter name or another folder.",
+                name=name,
+                path=path,
+                length=len(text),
+                most=most,
+            )
+        )
+
+
+def check_nameable(name: str, path: Path, written: list[Path], files: FileSystem = DISK) -> None:
     """Raise InputError where the names of an output's files cannot be had in its folder, such as too long ones.
 
     name : of the output, for the message; path : its file; written : all files of it, this one included
     """
     journal = [path.with_name(path.name + "-journal")] if path.suffix.lower() in SUFFIXES else []
     for file in [*written, *journal]:
+        refuse_long_path(name, path, max(file, hidden_beside(file, path, NEW), key=lambda name: len(str(name))), files)
         try:
-            DISK.status(file)
+            files.status(file)
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:

@@ -145,7 +145,7 @@ def _connection(path: Path, idle: bool | None, layer: str) -> sqlite3.Connection
     try:
         mode = "immutable=1" if (has_idle_log(path) if idle is None else idle) else "mode=ro"
     except OSError as error:
-        raise InputError(_unreadable(path, layer, error.strerror or str(error))) from error
+        raise InputError(unreadable(path, layer, error.strerror or str(error))) from error
     return sqlite3.connect(
         sqlite_uri(path.resolve(), mode),
         uri=True,
@@ -231,7 +231,7 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
             )
             with suppress(OSError):
                 if not any(beside(path, end).exists() for end in ("-journal", "-wal")):
-                    message = _unreadable(path, layer, text)
+                    message = unreadable(path, layer, text)
         elif "Could not decode" in text:
             message = _not_utf_8(path, layer, text)
         else:
@@ -239,7 +239,8 @@ def _in_a_sentence(path: Path, layer: str) -> Iterator[None]:
         raise InputError(message) from error
 
 
-def _unreadable(path: Path, layer: str, text: str) -> str:
+def unreadable(path: Path, layer: str, text: str) -> str:
+    """That a file cannot be read; layer : the input, for the sentence; text : the reason."""
     return tr(
         "{layer}: {name} cannot be read ({text}): check that you may read it.",
         layer=layer,

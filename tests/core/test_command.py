@@ -444,3 +444,82 @@ def test_what_geoparquet_says_of_shapes_may_be_damaged(tmp_path, geo):
     parquet.write_table(table, tmp_path / "areas.parquet")
     with pytest.raises(InputError, match="GeoParquet metadata say of shapes is damaged"):
         table_of_source("areas.parquet", tmp_path, "REGIONS")
+
+
+@pytest.mark.parametrize("name", ["records.csv", "areas.csv", "job.toml"])
+def test_no_page_takes_the_place_of_what_the_job_reads(job, tmp_path, capsys, name):
+    path = job()
+    before = (tmp_path / name).read_bytes()
+    assert main(["anonymize", path, "--quiet", "--set", f"REPORT={name}"]) == INPUT
+    assert "are the same file" in capsys.readouterr().err
+    assert (tmp_path / name).read_bytes() == before and not (tmp_path / "release").exists()
+
+
+def test_no_page_takes_the_place_of_a_linked_table_or_of_the_register(job, tmp_path, capsys):
+    path = job(REGISTER="register.gpkg")
+    assert main(["anonymize", path, "--quiet"]) == DONE
+    (tmp_path / "stays.csv").write_text("person,ward\np1,a\n", encoding="utf-8")
+    before = (tmp_path / "register.gpkg").read_bytes()
+    assert main(["anonymize", path, "--quiet", "--set", "REPORT=register.gpkg"]) == INPUT
+    assert (tmp_path / "register.gpkg").read_bytes() == before
+    linked = ["--set", 'LINKED_TABLES={stays="stays.csv"}', "--set", "KEY=sex", "--set", "REGISTER="]
+    assert main(["anonymize", path, "--quiet", *linked, "--set", "REPORT=stays.csv"]) == INPUT
+    assert "LINKED_TABLES: stays are the same file" in capsys.readouterr().err
+    assert (tmp_path / "stays.csv").read_text(encoding="utf-8").startswith("person")
+
+
+def test_the_internal_page_and_the_one_to_publish_are_two_files(job, tmp_path, capsys):
+    assert main(["anonymize", job(REPORT="page.html", RELEASE_REPORT="page.html"), "--quiet"]) == INPUT
+    assert "are the same file" in capsys.readouterr().err
+    assert main(["anonymize", job(REPORT="release"), "--quiet"]) == INPUT
+
+
+@pytest.mark.parametrize("name", ["con", "aux.x", "nul", "release.", "release ", "a:b", "x?y", "COM1", "ü" * 140])
+def test_names_that_windows_reads_otherwise_are_refused_before_the_work(job, tmp_path, capsys, name):
+    path, there = job(), sorted(tmp_path.iterdir())
+    assert main(["anonymize", path, "--quiet", "--folder", str(tmp_path / name)]) == INPUT
+    assert main(["anonymize", path, "--quiet", "--set", f"REPORT={name}"]) == INPUT
+    assert "RELEASE_FOLDER" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == there
+
+
+def test_counts_do_not_take_the_place_of_what_they_are_made_of(job, tmp_path, capsys):
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    release, areas = str(tmp_path / "release"), str(tmp_path / "areas.csv")
+    for output in (areas, str(tmp_path / "release" / "records.csv")):
+        before = Path(output).read_bytes()
+        assert main(["spread", release, areas, output, "--population", "people"]) == INPUT
+        assert Path(output).read_bytes() == before
+
+
+def test_a_job_of_another_encoding_and_paths_with_backslashes_are_told_of(job, tmp_path, capsys):
+    path = Path(job())
+    text = path.read_text(encoding="utf-8")
+    path.write_bytes(text.encode("utf-16"))
+    assert main(["anonymize", str(path)]) == INPUT
+    assert "is in another encoding than UTF-8: save it in UTF-8." in capsys.readouterr().err
+    for place in (r"C:\Users\me\records.csv", r"C:\temp\new.csv"):
+        path.write_text(text.replace('"records.csv"', f'"{place}"'), encoding="utf-8-sig", newline="\r\n")
+        assert main(["anonymize", str(path)]) == INPUT
+        assert r"between single quotation marks, 'C:\folder\file'" in capsys.readouterr().err
+
+
+def test_a_table_that_another_program_has_open_is_an_input_that_cannot_be_used(job, tmp_path, capsys, monkeypatch):
+    path, read = job(), Path.open
+
+    def held(self, *given, **named):
+        if self.name == "records.csv":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return read(self, *given, **named)
+
+    monkeypatch.setattr(Path, "open", held)
+    assert main(["anonymize", path, "--quiet"]) == INPUT
+    assert "RECORDS: records.csv cannot be read (Permission denied)" in capsys.readouterr().err
+
+
+def test_a_console_that_is_closed_ends_it_as_the_system_does(monkeypatch, tmp_path):
+    noted: dict[int, object] = {}
+    monkeypatch.setattr(signal, "SIGBREAK", 21, raising=False)
+    monkeypatch.setattr(signal, "signal", noted.__setitem__)
+    assert main(["check", str(tmp_path)]) == INPUT
+    assert set(noted) == {signal.SIGTERM, 21} and len(set(noted.values())) == 1

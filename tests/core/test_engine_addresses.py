@@ -89,6 +89,7 @@ def test_what_is_not_read_in_every_part_is_refused_and_not_repeated(text):
         ("dbname='passwords'", "postgres"),
         ("/data/token.parquet", "duckdb"),
         ("duckdb:///data/records.duckdb", "duckdb"),
+        ("duckdb:///C:/data/records.duckdb", "duckdb"),
         ("/data/*/part-*.parquet", "duckdb"),
         ("records.csv", "duckdb"),
         ("spark://host:7077", "spark"),
@@ -138,3 +139,10 @@ def test_nothing_optional_is_loaded_before_an_engine_is_opened():
     assert not {"ibis", "duckdb", "pyarrow", "sqlglot", "adbc_driver_postgresql", "pyspark", "grpc"} & set(
         done.stdout.split()
     )
+
+
+def test_the_address_of_a_duckdb_file_on_a_drive_of_windows_is_its_path():
+    assert read_address("duckdb:///data/records.duckdb").place == "/data/records.duckdb"
+    assert read_address("duckdb:///C:/data/records.duckdb").place == "C:/data/records.duckdb"
+    assert read_address(r"duckdb:///C:\data\records.duckdb").place == r"C:\data\records.duckdb"
+    assert read_address(r"C:\data\records.duckdb").place == r"C:\data\records.duckdb"

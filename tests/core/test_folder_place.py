@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from vbas.core.package.folder import recount, write_folder
 from vbas.core.package.place import FolderPlace, refuse_other_folders, tidy_up_folder
 from vbas.core.publish import files
 from vbas.core.publish.delivery import deliver
+from vbas.core.publish.files import FileSystem
+from vbas.core.publish.replacing import check_nameable
 
 from ..systems import of_posix
 from .package_cases import drawn_account, tables_of
@@ -134,3 +137,51 @@ def test_what_is_no_release_is_refused(tmp_path):
     (folder / "records.csv").mkdir()
     with pytest.raises(InputError, match=r"records\.csv"):
         refuse_other_folders("RELEASE_FOLDER", folder)
+
+
+class AsOnWindows(FileSystem):
+    """Holds what is open, and lets nobody write into some files, nor move others."""
+
+    holds_what_is_open = True
+
+    def __init__(self, protected="", held=""):
+        self._protected, self._held = protected, held
+
+    def may_write(self, path):
+        return path.name != self._protected
+
+    def refuse_to_replace(self, path):
+        if path.name == self._held:
+            raise PermissionError(13, "Sharing violation")
+
+
+def test_on_windows_a_write_protected_file_and_a_folder_that_is_worked_in_are_refused_before_the_work(tmp_path):
+    folder = written(tmp_path / "release", 1)
+    refuse_other_folders("RELEASE_FOLDER", folder, AsOnWindows())
+    with pytest.raises(InputError, match=r"records\.csv is write-protected"):
+        refuse_other_folders("RELEASE_FOLDER", folder, AsOnWindows(protected="records.csv"))
+    for held in ("release", "records.csv"):
+        with pytest.raises(InputError, match="cannot be replaced now"):
+            refuse_other_folders("RELEASE_FOLDER", folder, AsOnWindows(held=held))
+
+
+class OfShortPaths(FileSystem):
+    def longest_path(self):
+        return 259
+
+
+def test_paths_that_are_too_long_for_windows_are_refused_before_the_work():
+    short, long = Path("/" + "x" * 150), Path("/" + "x" * 215)
+    refuse_other_folders("RELEASE_FOLDER", short / "new", OfShortPaths())
+    check_nameable("REPORT", short / "a.html", [short / "a.html"], OfShortPaths())
+    with pytest.raises(InputError, match="this Windows takes 259"):
+        refuse_other_folders("RELEASE_FOLDER", long / "new", OfShortPaths())
+    with pytest.raises(InputError, match="this Windows takes 259"):
+        check_nameable("REPORT", long / "a.html", [long / "a.html"], OfShortPaths())
+    page = Path("/" + "x" * 200) / ("a" * 60 + ".html")
+    with pytest.raises(InputError, match="is 267 long"):
+        check_nameable("REPORT", page, [page], OfShortPaths())
+    named = Path("\\\\?\\C:\\" + "x" * 300 + ".html")
+    with pytest.raises(InputError) as error:
+        check_nameable("REPORT", named, [named], OfShortPaths())
+    assert "259" not in str(error.value)  # the system itself says that the name is too long

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from runpy import run_path
 from typing import Any
 
@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from vbas import anonymize, update_release
-from vbas.core.errors import InputError
+from vbas.core.errors import InputError, PrivacyError
 from vbas.core.package.checking import check_folder
 from vbas.core.package.descriptor import FILE
-from vbas.core.package.folder import write_folder
+from vbas.core.package.folder import recount, write_folder
 from vbas.core.package.writing import CSV, GEOPACKAGE, PARQUET
 from vbas.core.publish.register.listing import taking_out
 
@@ -139,6 +139,59 @@ def test_a_file_that_is_missing_is_found(folder, name):
     (folder / f"{name}.csv").unlink()
     said = both(verify_module(), folder)
     assert said[f"file {name}.csv"] is False and said[f"fields {name}"] is False and said["content"] is None
+
+
+@pytest.mark.parametrize("written", [CSV, GEOPACKAGE, PARQUET])
+@pytest.mark.parametrize("what", ["records", "regions"])
+def test_a_file_that_nobody_may_read_is_not_looked_at(tmp_path, monkeypatch, written, what):
+    account = drawn_account(np.random.default_rng(5))
+    write_folder(tmp_path, account, tables_of(account), written)
+    resources = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))["resources"]
+    file = next(resource["path"] for resource in resources if resource["name"] == what)
+    opened, read = Path.open, Path.read_bytes
+
+    def refused(path):
+        if path.name == file:
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", lambda self, *given, **named: refused(self) or opened(self, *given, **named))
+    monkeypatch.setattr(Path, "read_bytes", lambda self: refused(self) or read(self))
+    said = both(verify_module(), tmp_path)
+    assert said[f"file {file}"] is None and said[f"fields {what}"] is None and said["content"] is None
+    assert False not in said.values()
+    with pytest.raises(PrivacyError):
+        recount(tmp_path)
+
+
+def test_shapes_that_nobody_may_read_are_not_looked_at(tmp_path, monkeypatch):
+    records = {"area": list("aabbccdd") * 3, "sex": ["F", "M"] * 12}
+    areas = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900]}
+    anonymize(areas, records, area="area", quasi_identifiers="sex").write(tmp_path / "release")
+    opened, read = Path.open, Path.read_bytes
+
+    def refused(path):
+        if path.name == "regions.gpkg":
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", lambda self, *given, **named: refused(self) or opened(self, *given, **named))
+    monkeypatch.setattr(Path, "read_bytes", lambda self: refused(self) or read(self))
+    said = both(verify_module(), tmp_path / "release")
+    assert {name for name, holds in said.items() if holds is not True} == {"file regions.gpkg", "shapes regions"}
+    assert said["shapes regions"] is None
+
+
+@pytest.mark.parametrize("program", ["verify.py", "chain.py"])
+@pytest.mark.parametrize(
+    ("path", "told_to_sqlite"),
+    [
+        (PurePosixPath("/srv/a b/ü#1?.gpkg"), "file:///srv/a%20b/%C3%BC%231%3F.gpkg"),
+        (PureWindowsPath(r"C:\data\a.gpkg"), "file:///C:/data/a.gpkg"),
+        (PureWindowsPath(r"\\server\share\a.gpkg"), "file:////server/share/a.gpkg"),
+        (PureWindowsPath("\\\\?\\C:\\data\\a.gpkg"), "file:////%3F/C:/data/a.gpkg"),
+    ],
+)
+def test_files_of_network_drives_are_told_to_sqlite_with_the_server_in_their_path(program, path, told_to_sqlite):
+    assert run_path(str(VERIFY.with_name(program)))["address"](path) == told_to_sqlite
 
 
 def test_a_file_that_is_cut_short_is_found(folder):
@@ -397,7 +450,7 @@ def test_a_count_that_counts_nobody_is_nobody(tmp_path, cell):
 
 def test_it_stands_alone_and_is_short():
     source = VERIFY.read_text(encoding="utf-8")
-    assert len(source.splitlines()) <= 480
+    assert len(source.splitlines()) <= 490
     imported = {
         name
         for node in ast.walk(ast.parse(source))

@@ -40,7 +40,7 @@ def geopackage(*tables: str) -> bytes:
 def release(word: bytes) -> dict[str, bytes]:
     """The files of a release's folder."""
     files = [{"name": "rows", "path": "records.csv"}, {"name": "more", "path": "more.csv"}]
-    said = {"vbas": {"layout": 1, "k": 5, "levels": [1]}, "resources": files}
+    said = {"vbas": {"layout": 1, "k": 5, "levels": [{"regions": 1}]}, "resources": files}
     return {"datapackage.json": json.dumps(said).encode(), "records.csv": word, "more.csv": word * 2}
 
 

@@ -25,7 +25,9 @@ from ...language import as_data, plural, tr
 from ...levels import Levels
 from ...records.sqlite_file import reading
 from ...releases.earlier import STOP, Earlier
+from ..files import DISK
 from ..geopackage.making import SHORT
+from ..names import check_file_name
 from .chain import ADDED, TAKE_OUT_LAST, Link, append, broken_chain, next_number
 from .entry import (
     COUNTS,
@@ -144,6 +146,8 @@ def earlier_releases(
     >>> len(ask.earlier.releases)
     0
     """
+    if not DISK.is_file(path):
+        check_file_name("REGISTER", path.name)  # of the one that is made in the end: Windows opens devices, too
     entries = _entries_in(path)  # first: what comes in or goes between is seen when this release is added
     releases, warning = read_register(path), ""
     broken = broken_chain(path)
