@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "8e1902854487c5003fc7e4b1d08d747c2070f5afb8e983f19c9ac470d3bec0e7"
+FROZEN = "e4004652a771a2397a0d03936e048338c87f148e4eda8e85303522fd9777ed3c"
 
 
 def modules() -> list[Path]:
