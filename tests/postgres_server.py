@@ -20,6 +20,7 @@ from typing import Any
 from .engines_there import absent
 from .line import free_port
 from .patience import PATIENCE
+from .systems import ON_WINDOWS
 
 NUMBERS = count(1)
 
@@ -65,7 +66,7 @@ def running(largest_file: int | None = None) -> Iterator[Database]:
     largest_file : bytes that it can write into one file, any number where None; its log needs 16 MB
     """
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
+    if ON_WINDOWS or not found:
         absent("PostgreSQL")
     programs, folder = found[-1].parent, Path(tempfile.mkdtemp(prefix="vbas-postgres-"))
     who: dict[str, Any] = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}

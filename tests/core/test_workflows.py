@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from ..scripts import ROOT
+from ..systems import of_posix
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
@@ -56,6 +57,7 @@ def test_actions_are_named_by_commit_and_keep_no_password(file):
 
 
 @pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+@of_posix
 def test_its_lines_are_shell(file):
     for name, step in steps_of(read(file)):
         if "run" in step and step.get("shell", "bash") == "bash":
