@@ -222,21 +222,24 @@ def sites_for_cutoff(
         )
     asked = max(round_half_up(profile.n_records / cutoff), 1)
     n_sites = min(asked, n_regions)
+    per_region = plural("{n:,.0f} person per region", "{n:,.0f} people per region", round(cutoff))
     if asked > n_regions:
-        outcome = tr(
-            "At {cutoff:,.0f} people per region {records} would make {asked} regions, but there are only {n_areas} "
-            "areas: so many regions are aimed for.",
-            cutoff=cutoff,
+        outcome = plural(
+            "At {per_region} {records} would make {asked} regions, but there is only {n} area: one region is aimed "
+            "for.",
+            "At {per_region} {records} would make {asked} regions, but there are only {n} areas: so many regions are "
+            "aimed for.",
+            n_regions,
+            per_region=per_region,
             records=counted.records(profile.n_records),
             asked=asked,
-            n_areas=n_regions,
         )
     else:
         outcome = plural(
-            "At {cutoff:,.0f} people per region {records} make {n} region.",
-            "At {cutoff:,.0f} people per region {records} make {n} regions.",
+            "At {per_region} {records} make {n} region.",
+            "At {per_region} {records} make {n} regions.",
             asked,
-            cutoff=cutoff,
+            per_region=per_region,
             records=counted.records(profile.n_records),
         )
     return SiteNumber(
