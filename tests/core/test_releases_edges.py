@@ -429,6 +429,18 @@ def test_fine_values_are_parts_of_those_that_they_have_most_in_common_with_and_m
     assert _joined_best(fine, coarse) == expected
 
 
+@pytest.mark.parametrize("error", [RuntimeError("Maximum number of iterations reached."), np.linalg.LinAlgError()])
+def test_where_shares_come_to_no_end_values_begin_at_what_they_have_most_in_common_with(monkeypatch, error):
+    """As scipy 1.12 and 1.13 have it where values are alike."""
+
+    def endless(*_):
+        raise error
+
+    monkeypatch.setattr("scipy.optimize.nnls", endless)
+    monkeypatch.setattr("vbas.core.releases.attributes.optimize", optimize)
+    assert _joined_best(np.array([[3, 0], [0, 4], [2, 0]]), np.array([[5, 0], [0, 4]])) == 9
+
+
 @pytest.mark.parametrize(
     ("coarsened", "refused"), [({}, False), ({"sex": 1}, False), ({"job": 1}, False), ({"sex": 2, "age": 1}, True)]
 )

@@ -11,7 +11,14 @@ from vbas.core.errors import InputError
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import APPROACHES, SiteNumberOptions
-from vbas.core.site_number.cutoff import GAPS_MODELS, MIDDLE, MiddleModel, class_entropy, gaps_model
+from vbas.core.site_number.cutoff import (
+    GAPS_MODELS,
+    MIDDLE,
+    MiddleModel,
+    class_entropy,
+    gaps_model,
+    sites_for_cutoff,
+)
 
 
 def profile_of(sex, age, n_regions=10):
@@ -31,6 +38,21 @@ def test_max_combinations_by_hand():
     assert number.max_combinations == 8
     assert number.cutoff == pytest.approx(1588 * 8**0.42)
     assert number.n_sites == math.floor(200_000 / (1588 * 8**0.42) + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("cutoff", "n_regions", "sentence"),
+    [
+        (1.0, 15, "At 1 person per region 20 records would make 20 regions, but there are only 15 areas: so many"),
+        (1.0, 1, "At 1 person per region 20 records would make 20 regions, but there is only 1 area: one region"),
+        (10.0, 15, "At 10 people per region 20 records make 2 regions."),
+        (20.0, 15, "At 20 people per region 20 records make 1 region."),
+    ],
+)
+def test_what_a_cut_off_makes_reads_well_of_one_too(cutoff, n_regions, sentence):
+    profile = profile_of(["F"] * 20, [1] * 20, n_regions)
+    number = sites_for_cutoff(profile, n_regions, cutoff, SiteNumberOptions(), ())
+    assert number.notes[-1].startswith(sentence)
 
 
 def test_entropy_by_hand():
