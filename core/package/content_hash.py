@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..arrays import objects, to_list
-from ..records.columns import different_rows, looked_up, smallest_integers
+from ..records.columns import different_rows, looked_up, smallest_integers, sortable
 from .table import BOOLEAN, INTEGER, NUMBER, DataTable
 
 AT_ONCE = 20_000  # rows
@@ -85,14 +85,15 @@ def _different_rows(table: DataTable) -> tuple[list[np.ndarray], list[np.ndarray
     ranks, cells = [], []
     for position, (field, column) in enumerate(zip(table.fields, table.columns)):
         begin, end = "" if position else "[", "," if position < len(table.columns) - 1 else "]"
-        texts = objects([begin + cell(value, field.type) + end for value in to_list(column.categories)])
-        unique, rank = np.unique(texts, return_inverse=True)
+        texts = [begin + cell(value, field.type) + end for value in to_list(column.categories)]
+        array = sortable(texts)
+        unique, rank = np.unique(objects(texts) if array is None else array, return_inverse=True)
         ranks.append(
             looked_up(
                 smallest_integers(rank.reshape(-1), len(unique)), column.codes if there is None else column.codes[there]
             )
         )
-        cells.append(unique)
+        cells.append(objects(unique))
     copies = table.copies if there is None else table.copies[there]
     codes, copies, _ = different_rows(ranks, [len(unique) for unique in cells], copies)
     return codes, cells, copies

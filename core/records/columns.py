@@ -228,7 +228,7 @@ def _in_order(values: Sequence[object]) -> np.ndarray:
     that of a window, from going on meanwhile.
     """
     present = [i for i, value in enumerate(values) if value is not None]
-    array = _as_array([values[i] for i in present])
+    array = sortable([values[i] for i in present])
     if array is None:
         return np.array(sorted(range(len(values)), key=lambda i: category_order(values[i])), np.int64)
     missing = [i for i, value in enumerate(values) if value is None]
@@ -236,7 +236,7 @@ def _in_order(values: Sequence[object]) -> np.ndarray:
     return np.concatenate([order, np.array(missing, np.int64)])
 
 
-def _as_array(values: Sequence[Any]) -> np.ndarray | None:
+def sortable(values: Sequence[Any]) -> np.ndarray | None:
     """Values of one type as an array that sorts as they do; None of others."""
     kinds = set(map(type, values))
     if kinds == {str}:

@@ -16,6 +16,7 @@ from dataclasses import field
 from itertools import chain, islice, repeat
 from pathlib import Path
 
+import shapely
 from osgeo import gdal
 from qgis.core import QgsFeature, QgsFeatureRequest, QgsVectorLayer
 from qgis.PyQt.QtCore import QVariant
@@ -139,7 +140,7 @@ def _compare(output: str, read_back: ReadBack | None, table: Table, check: Secon
             )
         )
     if read_back.n_shapes is not None and table.shapes is not None:
-        n_shapes = sum(shape is not None and not shape.is_empty for shape in table.shapes)
+        n_shapes = int((~shapely.is_missing(table.shapes) & ~shapely.is_empty(table.shapes)).sum())
         if read_back.n_shapes != n_shapes:
             raise kind(
                 tr(
