@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "e4004652a771a2397a0d03936e048338c87f148e4eda8e85303522fd9777ed3c"
+FROZEN = "558f2367ae34f35e41d7156411c6627a9d1f34cf1ee02beb0531036c2958ad26"
 
 
 def modules() -> list[Path]:

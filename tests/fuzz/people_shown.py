@@ -160,7 +160,8 @@ def release_of(case, outcome, regions, areas, k=None):
 
 
 def whole(value, default):
-    value = value[0] if isinstance(value, list) else value
+    if isinstance(value, list):
+        value = value[0] if value else None
     return default if value in (None, "") else int(float(value))
 
 

@@ -124,8 +124,8 @@ def given_away(case, outcome):
     few = [one for one in found if one.kind not in HOMOGENEOUS]
     if len(few) != numbers["N_PINNED"] or len(found) - len(few) != numbers["N_ALIKE"]:
         yield f"PINNED has {len(few)} and {len(found) - len(few)} rows, the run says {numbers['N_PINNED']} and more."
-    # 5 is the default.
-    k = whole(case.parameters.get("K"), 5)
+    each = [int(part) for part in str(case.parameters.get("EACH_K") or "").split(";") if part.strip().isdecimal()]
+    k = whole(case.parameters.get("K"), min(each, default=5))  # 5 is the default
     for one in few:
         if not 1 <= one.low <= one.high < k:
             yield f"A count of {one.low} to {one.high} is listed, K is {k}."

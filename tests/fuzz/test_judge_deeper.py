@@ -307,6 +307,18 @@ def test_nobody_is_held_against_a_value_that_no_release_shows(provider):
     assert found == []
 
 
+@pytest.mark.parametrize("k", [None, []])
+def test_counts_are_held_against_the_smallest_k_where_none_is_given(provider, k):
+    """Two of the fuzz: 5 was taken, and an empty list of K ended the recount."""
+    case = _several()
+    each = "2;2"  # two of the area that one region has and the other has not are no longer few
+    case.parameters.update(EACH_K=each, K=k)
+    case.known["given"]["EACH_K"] = each
+    outcome, found = judged(case)
+    assert outcome.results["N_PINNED"] == 0
+    assert found == []
+
+
 def _counted(rows, names):
     fields = (("vbas_region", "long"), *((name, "text") for name in names), ("records", "long"))
     return Table(tuple((*of_field, list(column)) for of_field, column in zip(fields, zip(*rows))))
