@@ -60,8 +60,8 @@ class CheckReleases(VbasAlgorithm):
                 tr("k: smallest class allowed"),
                 None,
                 tr(
-                    "Counts of fewer people are looked for. Empty: the smallest k of the releases, or {k} where none is "
-                    "given.",
+                    "Counts of fewer people are looked for. Empty: the smallest k of the releases, or {k} where none "
+                    "is given.",
                     k=DEFAULT_K,
                 ),
                 SMALLEST_K,
