@@ -52,10 +52,13 @@ OVER_TIME = ("PERIOD", "PERIODS")
 HELD = ("MORE_RECORDS", "HELD_PERCENT", "RESERVE")
 START = ("START",)  # of clustering, which the combination leaves open
 ASKED = ("K", "RULE", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "LEAST_POPULATION", *HELD[1:], *OF_NESTED[1:])
-# What goes along wires: layers, tables and files, and what protects people or says who is released, whose wires the
-# designer keeps where an input is renamed. All other settings are taken by name, of which it draws none.
+# What goes along wires: layers, tables and files, and, into the steps that release or say what a release is, what protects
+# people or says who is released: the designer keeps a wire where an input is renamed. All other settings are taken by
+# name, of which it draws none, and so are all in the steps that only make regions: those that come of others are no
+# less safe, as it is the release that suppresses.
 FILES = ("source", "multilayer", "file")
 PROTECTING = (*ASKED, *COARSER, *OVER_TIME, "SCHEMA", "FILTER", "FOLLOWED", "ALIASES")
+MAKING_REGIONS = ("sitenumber", "sitelocation", "aggregate", "nestlevels")
 
 
 def setting(name: str) -> str:
@@ -357,7 +360,8 @@ def make_model(chain: Chain) -> QgsProcessingModelAlgorithm:
         child.setChildId(step.algorithm)
         child.setDescription(step.title)
         for parameter in step.inputs:
-            wired = parameter in PROTECTING or kinds[parameter] in FILES
+            protects = parameter in PROTECTING and step.algorithm not in MAKING_REGIONS
+            wired = protects or kinds[parameter] in FILES
             taken = source.fromModelParameter(parameter) if wired else source.fromExpression(setting(parameter))
             child.addParameterSources(parameter, [taken])
         for parameter, (earlier, output) in step.earlier.items():
