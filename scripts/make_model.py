@@ -52,10 +52,10 @@ OVER_TIME = ("PERIOD", "PERIODS")
 HELD = ("MORE_RECORDS", "HELD_PERCENT", "RESERVE")
 START = ("START",)  # of clustering, which the combination leaves open
 ASKED = ("K", "RULE", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "LEAST_POPULATION", *HELD[1:], *OF_NESTED[1:])
-# What goes along wires: layers, tables and files, and, into the steps that release or say what a release is, what protects
-# people or says who is released: the designer keeps a wire where an input is renamed. All other settings are taken by
-# name, of which it draws none, and so are all in the steps that only make regions: those that come of others are no
-# less safe, as it is the release that suppresses.
+# What goes along wires: layers, tables and files, and, into the steps that release or say what a release is, what
+# protects people or says who is released: the designer keeps a wire where an input is renamed. All other settings are
+# taken by name, of which it draws none, and so are all in the steps that only make regions: those that come of others
+# are no less safe, as it is the release that suppresses.
 FILES = ("source", "multilayer", "file")
 PROTECTING = (*ASKED, *COARSER, *OVER_TIME, "SCHEMA", "FILTER", "FOLLOWED", "ALIASES")
 MAKING_REGIONS = ("sitenumber", "sitelocation", "aggregate", "nestlevels")

@@ -6,8 +6,15 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-from qgis.core import QgsMapLayer, QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingFeedback
+from qgis.core import (
+    QgsFileUtils,
+    QgsMapLayer,
+    QgsProcessingAlgorithm,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+)
 
+from ...core.errors import first_values
 from ...core.language import tr
 from ...core.plain_text import plain_text
 from ...core.secrecy import holds_secret, without_secrets
@@ -33,6 +40,14 @@ def refused_value(
             return tr("{name} is not given, and is needed: give a value.", name=name)
         if definition.type() in LAYERS:
             return no_layer(name, value)
+        endings = QgsFileUtils.extensionsFromFilter(definition.fileFilter()) if definition.type() == "file" else []
+        if endings:
+            return tr(
+                "{name} is “{value}”: name a file that ends in {endings}.",
+                name=name,
+                value=plain_text(value),
+                endings=first_values([f".{ending}" for ending in endings]),
+            )
         return tr("{name} is “{value}”, which cannot be used: give another value.", name=name, value=plain_text(value))
     return ""
 

@@ -54,13 +54,15 @@ class RecordFields:
         """The fields that are named, by the parameter that names them."""
         people = {MEMBER_FIELDS[kind]: [name] for kind, name in self.members.items()}
         count = [self.count] if self.count else []
+        return {"RECORD_REGION": [self.area], **self._released(), "RECORD_COUNT": count, **people}
+
+    def _released(self) -> dict[str, Sequence[str]]:
+        """The fields that a release shows, by the parameter that names them."""
         return {
-            "RECORD_REGION": [self.area],
             "QUASI_IDENTIFIERS": [name for name in self.quasi_identifiers if name != self.period],
             **({"PERIOD": [self.period]} if self.period else {}),
-            "KEEP_FIELDS": self.kept,
-            "RECORD_COUNT": count,
-            **people,
+            "KEEP_FIELDS": [name for name in self.kept if name not in self.sensitive],
+            "SENSITIVE": self.sensitive,
         }
 
     def table(self, columns: Mapping[str, Column]) -> RecordTable:
@@ -79,10 +81,7 @@ class RecordFields:
 
         region_id : REGION_ID of the areas; a field of this name in the records is refused too. Raises InputError.
         """
-        quasi_identifiers = [name for name in self.quasi_identifiers if name != self.period]
-        period = [self.period] if self.period else []
-        released = (("QUASI_IDENTIFIERS", quasi_identifiers), ("PERIOD", period), ("KEEP_FIELDS", self.kept))
-        for label, names in released:
+        for label, names in self._released().items():
             for name in names:
                 if name in (self.area, region_id):
                     raise InputError(
@@ -113,4 +112,4 @@ class RecordFields:
                                 label=label,
                             )
                         )
-        check_released_names(self.quasi_identifiers, self.kept, bool(self.count))
+        check_released_names(self.quasi_identifiers, self.kept, bool(self.count), self.sensitive)

@@ -81,10 +81,12 @@ def singling_out(name: str, column: Column) -> str:
     )
 
 
-def check_released_names(quasi_identifiers: Collection[str], kept: Collection[str], counted: bool) -> None:
+def check_released_names(
+    quasi_identifiers: Collection[str], kept: Collection[str], counted: bool, sensitive: Collection[str] = ()
+) -> None:
     """Refuse names of released fields that are none, given twice, or used by the release itself. Raises InputError.
 
-    counted : whether rows come with counts, which the release shows as a field of its own
+    counted : whether rows come with counts, which the release shows as a field of its own; sensitive : of the kept
     """
     if not quasi_identifiers:
         raise InputError(tr("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person."))
@@ -92,7 +94,8 @@ def check_released_names(quasi_identifiers: Collection[str], kept: Collection[st
     if twice:
         raise InputError(
             tr(
-                "KEEP_FIELDS repeats quasi-identifiers ({first}), which are released anyway: take them out.",
+                "{label} repeats quasi-identifiers ({first}), which are released anyway: take them out.",
+                label="SENSITIVE" if all(field in sensitive for field in twice) else "KEEP_FIELDS",
                 first=first_values(twice),
             )
         )
@@ -161,7 +164,7 @@ def check_table(table: RecordTable, k: int) -> None:
     Raises InputError.
     """
     K.check(k)
-    check_released_names(table.quasi_identifiers, table.kept, table.counts is not None)
+    check_released_names(table.quasi_identifiers, table.kept, table.counts is not None, table.sensitive)
     check_members(table.members, table.counts is not None)
     if table.n_records == 0:
         raise InputError(tr("RECORDS is empty: there is nothing to anonymise."))

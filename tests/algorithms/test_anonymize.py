@@ -348,6 +348,13 @@ BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "no such area": (lambda g: {"RECORD_REGION": "x"}, "RECORD_REGION: there is no field “x” in RECORDS"),
     "no such quasi": (lambda g: {"QUASI_IDENTIFIERS": ["sex", "x"]}, "QUASI_IDENTIFIERS: there is no field “x”"),
     "no such kept": (lambda g: {"KEEP_FIELDS": ["x"]}, "KEEP_FIELDS: there is no field “x”"),
+    "no such sensitive": (lambda g: {"SENSITIVE": ["x"]}, "^SENSITIVE: there is no field “x”"),
+    "quasi as sensitive": (lambda g: {"SENSITIVE": ["sex"]}, "^SENSITIVE repeats quasi-identifiers .*“sex”"),
+    "area as sensitive": (lambda g: {"SENSITIVE": ["home"]}, "“home” in SENSITIVE is the identifier"),
+    "register of another kind": (
+        lambda g: {"REGISTER": "/nowhere/register.sqlite"},
+        "“/nowhere/register.sqlite”: name a file that ends in “.gpkg”",
+    ),
     "no such population": (lambda g: {"POPULATION": "x"}, "POPULATION: there is no field “x”"),
     "twice": (lambda g: {"REGIONS": twice(g)}, "“da” of REGIONS is not unique: 1 identifier .*“460001”"),
     "empty records": (

@@ -220,8 +220,8 @@ def test_every_input_of_a_model_goes_into_a_step(written):
 
 
 def test_what_protects_goes_along_wires(written):
-    """The designer keeps a wire where an input is renamed, and an expression it does not: k would be lost unnoticed. So it
-    is in each step that releases, or says what a release is."""
+    """The designer keeps a wire where an input is renamed, and an expression it does not: k would be lost unnoticed. So
+    it is in each step that releases, or says what a release is."""
     _, found = written
     protecting = {name: step for name, step in found["kept"]["steps"].items() if name not in MAKING_REGIONS}
     assert protecting
