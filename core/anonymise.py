@@ -494,7 +494,7 @@ def rate(
     2 1 12.5
     3 5 62.5
     """
-    _refuse_periods(levels, ask)
+    refuse_with_periods(ask, ask.is_nested(levels), bool(levels.coarser))
     at_hand, requirement, plan = _planned(areas, source, levels, ask, progress)
     measures, audit = _measured(areas, plan, sites, ask.is_nested(levels), at_hand.n_unmatched)
     return Account(ask, areas, at_hand, plan, requirement, measures, audit)
@@ -700,7 +700,7 @@ def _refuse_together(levels: Levels, ask: Ask) -> None:
     if levels.coarser:
         refuse_left_with_coarser(ask.least_left_areas, ask.least_left_people)
         refuse_with_coarser(["REGISTER"] if ask.earlier is not None else [])
-    _refuse_periods(levels, ask)
+    refuse_with_periods(ask, ask.is_nested(levels), bool(levels.coarser))
 
 
 def _check_period(ask: Ask, names: Sequence[str]) -> None:
@@ -714,12 +714,15 @@ def _check_period(ask: Ask, names: Sequence[str]) -> None:
         )
 
 
-def _refuse_periods(levels: Levels, ask: Ask) -> None:
-    """Refuse what does not know yet of classes that are the same in all periods. Raises InputError."""
+def refuse_with_periods(ask: Ask, nested: bool, coarser: bool) -> None:
+    """Refuse what does not know yet of classes that are the same in all periods. Raises InputError.
+
+    nested, coarser : whether rows say their level, and the last levels show coarser values
+    """
     check_choice("PERIODS", ask.periods, PERIODS)
     if not ask.the_same_in_all:
         return
-    if levels.coarser:
+    if coarser:
         raise InputError(
             tr(
                 "LEVELS_COARSER and PERIODS “{periods}” do not go together: a class would be shown coarser in one "
@@ -728,7 +731,7 @@ def _refuse_periods(levels: Levels, ask: Ask) -> None:
                 other=EACH_BY_ITSELF,
             )
         )
-    if ask.is_nested(levels) and ask.disclosure == NO_SMALL_COUNT:
+    if nested and ask.disclosure == NO_SMALL_COUNT:
         raise InputError(
             tr(
                 "DISCLOSURE “{disclosure}” and PERIODS “{periods}” do not go together: what somebody who knows the "

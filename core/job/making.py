@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..aggregation import APPROACHES, Aggregation
-from ..anonymise import Account, anonymise, rate
+from ..anonymise import Account, anonymise, rate, refuse_with_periods
 from ..areas import Areas
 from ..attribute_costs import AttributeCost, attribute_costs, cost_sentence
 from ..baselines import BASELINES
@@ -70,10 +70,10 @@ class LevelsMade:
 
 
 def is_nested(job: Job) -> bool:
-    """Whether a job asks for nested levels. Raises InputError for what cannot go with levels of coarser values."""
+    """Whether a job asks for nested levels. Raises InputError for what cannot go with them or with coarser values."""
     nested = job.text("RELEASE") == NESTED
     if nested:
-        asks_for_coarser(job)
+        refuse_with_periods(rated(job, nested), nested, asks_for_coarser(job))
     return nested
 
 

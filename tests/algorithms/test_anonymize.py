@@ -355,6 +355,14 @@ BAD_INPUT: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
         lambda g: {"REGISTER": "/nowhere/register.sqlite"},
         "“/nowhere/register.sqlite”: name a file that ends in “.gpkg”",
     ),
+    "series with what cannot be checked, before a record is read": (
+        lambda g: {
+            "RECORDS": make_layer({"home": [], "sex": [], "age": []}),
+            **{"PERIOD": "age", "PERIODS": "the same in all periods"},
+            **{"RELEASE": "nested levels", "DISCLOSURE": "no small count follows"},
+        },
+        "DISCLOSURE “no small count follows” and PERIODS “the same in all periods” do not go together",
+    ),
     "no such population": (lambda g: {"POPULATION": "x"}, "POPULATION: there is no field “x”"),
     "twice": (lambda g: {"REGIONS": twice(g)}, "“da” of REGIONS is not unique: 1 identifier .*“460001”"),
     "empty records": (
