@@ -22,7 +22,7 @@ from .count_tables import MANY, NONE
 from .exchanges import Places
 
 OUTSIDE = 0  # the node where all flows begin and end
-STRETCH = 50  # areas beside each other
+STRETCHES = (50, 400, 3_200)  # areas beside each other
 FEW = 5_000  # areas times classes, below which all people may move at once
 FEW_LEAVES = 4  # areas of a count that are tried by themselves, where it is no flow of its own
 
@@ -47,9 +47,19 @@ class _Arcs:
 
 
 class Flows:
-    """The flows of some areas and classes, the people of all others staying where they are."""
+    """The flows of some areas and classes, the people of all others staying where they are.
 
-    def __init__(self, block: Block, areas: np.ndarray | None = None, classes: np.ndarray | None = None) -> None:
+    opened : where all others may come and go as if nothing were known of them, so that a count of these areas and
+    classes that is not free then is not free at all
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        areas: np.ndarray | None = None,
+        classes: np.ndarray | None = None,
+        opened: bool = False,
+    ) -> None:
         """areas, classes : ascending; all where None."""
         self._block = block
         self._areas = np.arange(block.n, dtype=np.int64) if areas is None else areas
@@ -70,6 +80,8 @@ class Flows:
             at = np.ix_(zones, groups)
             to = node[at].ravel()
             arcs.append(_Arcs(np.full(len(to), OUTSIDE, np.int64), to, family.down[at].ravel(), family.up[at].ravel()))
+            if opened:
+                arcs.append(self._to_others(family, at, to))
         nodes = []
         for family in block.families:
             regions = _used(family.region[self._areas], family.n_regions)
@@ -91,6 +103,9 @@ class Flows:
             self._first_arc.append(n_arcs)
             n_arcs += begin.size
             arcs.append(_Arcs(begin.ravel(), to.ravel(), family.down[at].ravel(), family.up[at].ravel()))
+            if opened:
+                arcs.append(self._to_others(family, at, begin.ravel()))
+                n_arcs += len(arcs[-1].start)
         if nodes:
             family = block.families[0]
             head = nodes[0][family.region[self._areas]][:, family.group[self._classes]]
@@ -101,6 +116,22 @@ class Flows:
             *(np.concatenate([getattr(some, name) for some in every]) for name in ("start", "end", "down", "up"))
         )
         self._n_nodes = first
+
+    def _to_others(self, family: Family, at: tuple[np.ndarray, ...], node: np.ndarray) -> _Arcs:
+        """Between these nodes and outside, without a bound, where others than these areas and classes count in them."""
+        leaves = np.outer(_members(family.region[:-1], family.n_regions), _members(family.group[:-1], family.n_groups))
+        own = np.outer(
+            _members(family.region[self._areas], family.n_regions),
+            _members(family.group[self._classes], family.n_groups),
+        )
+        shared = node[(leaves > own)[at].ravel()]
+        many = np.full(len(shared), MANY, np.int64)
+        return _Arcs(np.full(len(shared), OUTSIDE, np.int64), shared, many, many)
+
+    def hold(self, places: Places, number: int) -> bool:
+        """Whether all areas and classes of a count are among these."""
+        areas = np.delete(places.inside(number), self._areas, axis=0)
+        return not areas.any() and bool(np.isin(places.classes(number), self._classes).all())
 
     def free(self, places: Places, number: int) -> bool:
         """Whether a count can be of nobody, or of k people."""
@@ -234,6 +265,11 @@ def _used(region: np.ndarray, n_regions: int) -> np.ndarray:
     return used[used < n_regions]
 
 
+def _members(which: np.ndarray, number: int) -> np.ndarray:
+    """How many there are of each, (number,)."""
+    return np.bincount(which, minlength=number + 1)[:number]
+
+
 def _nodes(first: int, regions: np.ndarray, groups: np.ndarray, family: Family) -> np.ndarray:
     """(n_regions + 1, n_groups + 1) the node of each region and group, that outside for none and for those not used."""
     node = np.full((family.n_regions + 1, family.n_groups + 1), OUTSIDE, np.int64)
@@ -246,45 +282,66 @@ def _nodes(first: int, regions: np.ndarray, groups: np.ndarray, family: Family) 
 def freed_by_flows(block: Block, places: Sequence[Places], progress: Progress = silent) -> list[np.ndarray]:
     """Which counts are free, (q,) bool for each; progress : raises to cancel.
 
-    Those that are free where a few people may move are so where more may: first people of areas beside each other and
-    of classes that a table counts as one, then of all areas or of all classes, then all. Where these are few anyway
-    all may move at once.
+    Those that are free where a few people may move are so where more may: first people of classes that a table counts
+    as one, of ever more areas beside each other, then of all classes. Those that are not free where all others may come
+    and go need not be asked again. Where people are few anyway all may move at once.
     """
-    made: dict[tuple[int, int], Flows] = {}
+    made: dict[_Movable, Flows] = {}
     return [_freed_of(block, some, made, progress) for some in places]
 
 
-def _freed_of(block: Block, places: Places, made: dict[tuple[int, int], Flows], progress: Progress) -> np.ndarray:
-    free = np.zeros(len(places), bool)
-    for of_areas, of_classes in _who_may_move(block, places):
-        keys = np.column_stack([of_areas, of_classes])[~free]
-        for at, which in np.unique(keys, axis=0).tolist():
-            if (at, which) not in made:
-                made[at, which] = Flows(block, _beside(block, at), _counted_as_one(block, which))
-            for number in np.flatnonzero(~free & (of_areas == at) & (of_classes == which)).tolist():
-                progress(number / len(places))
-                free[number] = made[at, which].free(places, number)
+@dataclass(frozen=True)
+class _Movable:
+    """Whose people may move: of a stretch of so many areas, and of the classes of a kind; NONE for all of either.
+
+    opened : whether all others may come and go
+    """
+
+    size: int
+    stretch: int
+    kind: int
+    opened: bool = False
+
+
+def _freed_of(block: Block, places: Places, made: dict[_Movable, Flows], progress: Progress) -> np.ndarray:
+    free, follows = np.zeros(len(places), bool), np.zeros(len(places), bool)
+
+    def flows(who: _Movable) -> Flows:
+        if who not in made:
+            made[who] = Flows(block, _beside(block, who), _counted_as_one(block, who.kind), who.opened)
+        return made[who]
+
+    for size, stretches, kinds in _who_may_move(block, places):
+        for number in np.flatnonzero(~(free | follows)).tolist():
+            progress(number / len(places))
+            who = _Movable(size, int(stretches[number]), int(kinds[number]))
+            free[number] = flows(who).free(places, number)
+            some_stay = who.stretch != NONE or who.kind != NONE
+            if not free[number] and some_stay and flows(who).hold(places, number):
+                follows[number] = not flows(replace(who, opened=True)).free(places, number)
     return free
 
 
-def _who_may_move(block: Block, places: Places) -> list[tuple[np.ndarray, np.ndarray]]:
-    """One after the other the stretch of areas and the kind of classes for each count, (q,) int64, NONE for all."""
+def _who_may_move(block: Block, places: Places) -> list[tuple[int, np.ndarray, np.ndarray]]:
+    """One after the other the areas of a stretch, and for each count which of them and the kind of classes, (q,) int64,
+    NONE for all."""
     everybody = np.full(len(places), NONE, np.int64)
     if block.n * block.u <= FEW:
-        return [(everybody, everybody)]
+        return [(NONE, everybody, everybody)]
     kind = block.tables[0].group[places.class_of] if block.tables else places.class_of
-    if block.n <= 3 * STRETCH:
-        return [(everybody, kind), (everybody, everybody)]
-    stretch = block.place[places.area] // STRETCH
-    return [(stretch, kind), (everybody, kind), (stretch, everybody), (everybody, everybody)]
+    place = block.place[places.area]
+    areas = [(size, place // size) for size in STRETCHES if 3 * size < block.n] + [(NONE, everybody)]
+    of_one_kind = block.u == 1 or (bool(block.tables) and len(np.unique(block.tables[0].group[:-1])) == 1)
+    kinds = [everybody] if of_one_kind else [kind, everybody]
+    return [(size, stretch, classes) for classes in kinds for size, stretch in areas]
 
 
-def _beside(block: Block, stretch: int) -> np.ndarray | None:
-    """The areas of a stretch and half of those around it, ascending; None for NONE: all."""
-    if stretch == NONE:
+def _beside(block: Block, who: _Movable) -> np.ndarray | None:
+    """The areas of a stretch and half of those around it, ascending; None for all."""
+    if who.stretch == NONE:
         return None
-    first = stretch * STRETCH
-    return np.sort(block.order[max(first - STRETCH // 2, 0) : first + 3 * STRETCH // 2])
+    first = who.stretch * who.size
+    return np.sort(block.order[max(first - who.size // 2, 0) : first + 3 * who.size // 2])
 
 
 def _counted_as_one(block: Block, kind: int) -> np.ndarray | None:

@@ -340,7 +340,7 @@ def test_flows_decide_what_programs_decide(case, seed):
             with pytest.MonkeyPatch.context() as changed:
                 changed.setattr(block_flows, "FEW", 0)  # first of the classes of a kind
                 assert np.array_equal(~freed_by_flows(block, [places])[0], follows)
-                changed.setattr(block_flows, "STRETCH", 1)  # and of two areas at a time
+                changed.setattr(block_flows, "STRETCHES", (1,))  # and of two areas at a time
                 assert np.array_equal(~freed_by_flows(block, [places])[0], follows)
 
 

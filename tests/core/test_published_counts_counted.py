@@ -14,7 +14,14 @@ from scipy import sparse
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.block import Block, Storeys
-from vbas.core.disclosure.block_flows import Flows, _beside, _counted_as_one, _who_may_move, freed_by_flows
+from vbas.core.disclosure.block_flows import (
+    Flows,
+    _beside,
+    _counted_as_one,
+    _Movable,
+    _who_may_move,
+    freed_by_flows,
+)
 from vbas.core.disclosure.count_tables import MANY, own_totals
 from vbas.core.disclosure.exchanges import left_places_of, places_of
 from vbas.core.disclosure.following import following, follows_anyway
@@ -400,30 +407,39 @@ class SomePlaces(SimpleNamespace):
 def test_who_may_move_is_who_lives_near_first_and_everybody_last(counted):
     """Areas in an order of their own; of stretches of it with half of those around."""
     rng = np.random.default_rng(3)
-    for n, u in ((10, 3), (250, 20), (251, 20), (150, 60), (151, 60), (2000, 4)):
+    for n, u in ((10, 3), (250, 20), (251, 20), (150, 60), (151, 60), (1200, 5), (1201, 5), (2000, 4)):
         order = rng.permutation(n)
-        group = rng.integers(0, 3, u)
+        group = np.append(rng.integers(0, 3, u - 2), [0, 1])
         tables = [SimpleNamespace(group=np.append(group, 3))] if counted else []
         block: Any = SimpleNamespace(n=n, u=u, order=order, place=np.argsort(order), tables=tables)
         places: Any = SomePlaces(rng.integers(0, n, 6), rng.integers(0, u, 6))
         kind = group[places.class_of] if counted else places.class_of
-        turns = [(of.tolist(), which.tolist()) for of, which in _who_may_move(block, places)]
-        everybody, stretch = [-1] * 6, (np.argsort(order)[places.area] // 50).tolist()
+        turns = [(size, of.tolist(), which.tolist()) for size, of, which in _who_may_move(block, places)]
+        everybody, at = [-1] * 6, np.argsort(order)[places.area]
         if n * u <= 5000:
-            assert turns == [(everybody, everybody)]
-        elif n <= 150:
-            assert turns == [(everybody, kind.tolist()), (everybody, everybody)]
-        else:
-            assert turns == [(of, which) for which in (kind.tolist(), everybody) for of in (stretch, everybody)]
-        for at in set(stretch):
-            near = order[(np.arange(n) >= 50 * at - 25) & (np.arange(n) < 50 * at + 75)]
-            beside: Any = _beside(block, at)
-            assert beside.tolist() == sorted(near.tolist())
+            assert turns == [(-1, everybody, everybody)]
+            continue
+        stretches = [(size, (at // size).tolist()) for size in (50, 400, 3200) if n > 3 * size]
+        areas = [*stretches, (-1, everybody)]
+        assert turns == [(size, of, which) for which in (kind.tolist(), everybody) for size, of in areas]
+        for size, of_areas in stretches:
+            for stretch in set(of_areas):
+                place = np.arange(n)
+                near = order[(place >= size * (stretch - 0.5)) & (place < size * (stretch + 1.5))]
+                beside: Any = _beside(block, _Movable(size, stretch, -1))
+                assert beside.tolist() == sorted(near.tolist())
         for which in set(kind.tolist()):
             own = np.flatnonzero(group == which).tolist() if counted else [which]
             alike: Any = _counted_as_one(block, which)
             assert alike.tolist() == own
-        assert _beside(block, -1) is None and _counted_as_one(block, -1) is None
+        assert _beside(block, _Movable(-1, -1, 0)) is None and _counted_as_one(block, -1) is None
+
+
+def test_where_all_classes_are_of_one_kind_nobody_is_asked_twice():
+    block: Any = SimpleNamespace(n=1000, u=6, place=np.arange(1000), tables=[SimpleNamespace(group=np.zeros(7))])
+    places: Any = SomePlaces(np.array([60, 999]), np.array([0, 5]))
+    turns = [(size, of.tolist(), which.tolist()) for size, of, which in _who_may_move(block, places)]
+    assert turns == [(50, [1, 19], [-1, -1]), (-1, [-1, -1], [-1, -1])]
 
 
 def test_people_of_a_region_that_lies_in_no_larger_one_flow_out():
