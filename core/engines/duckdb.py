@@ -200,7 +200,7 @@ class DuckDb:
         """What was written, under the names that were: of a CSV file DuckDB reads them without blanks at their ends."""
         rows = table_of_files(self._connection, [staged], str(staged)).rows
         read = zip(rows.columns, names)
-        return rows.project(*(duckdb.ColumnExpression(column).alias(name) for column, name in read))
+        return rows.project(*(_field(column).alias(name) for column, name in read))
 
     def _refuse_formulas(self, staged: Path, final: str, names: Sequence[str]) -> None:
         """Raise InputError where the staged CSV file holds what a spreadsheet program runs; final : its name later."""
@@ -208,7 +208,7 @@ class DuckDb:
         words = list(rows.columns)
         texts = [name for name, kind in zip(rows.columns, rows.types) if str(kind) == "VARCHAR"]
         pattern = duckdb.ConstantExpression(RUNS), duckdb.ConstantExpression("s")
-        runs = [duckdb.FunctionExpression("regexp_matches", duckdb.ColumnExpression(name), *pattern) for name in texts]
+        runs = [duckdb.FunctionExpression("regexp_matches", _field(name), *pattern) for name in texts]
         if runs:
             some = rows.filter(reduce(or_, runs)).limit(1)
             words += [value for row in self._guarded(some.fetchall) for value in row if isinstance(value, str)]
@@ -360,6 +360,11 @@ def _folder_beside(final: Path) -> Iterator[Path]:
         except OSError as error:
             raise nothing_written_into(final.parent, error) from None
         yield folder
+
+
+def _field(name: str) -> Any:
+    """A field as an expression of DuckDB, whatever its name: DuckDB 1 takes “a.b” for a field b of a."""
+    return duckdb.SQLExpression(sg.column(name, quoted=True).sql("duckdb"))
 
 
 def _reader(relation: Any) -> Any:

@@ -34,6 +34,7 @@ pa = needed("pyarrow")
 pq = needed("pyarrow.parquet")
 for package in ("ibis", "duckdb"):
     needed(package)
+DUCKDB_1 = int(needed("duckdb").__version__.partition(".")[0]) < 2
 
 ROWS: dict[str, list] = {
     "area": cases.AREAS * 10,
@@ -174,6 +175,8 @@ def test_csv_files_are_read_by_the_names_of_their_fields(tmp_path):
 @pytest.mark.parametrize("pattern", ["", "/*/*.parquet", "/*/*.csv"])
 @of_posix
 def test_names_of_folders_are_fields_of_text(pattern, tmp_path):
+    if DUCKDB_1 and not pattern.endswith("csv"):
+        pytest.skip("DuckDB 1 takes a column without any value for whole numbers, which text does not go with")
     folder, file = tmp_path / "year=2020", f"part{pattern[-4:] if pattern.endswith('csv') else '.parquet'}"
     rows = list(zip(*ROWS.values()))
     for area in cases.AREAS:
@@ -300,6 +303,8 @@ def test_moments_are_written_alike_whatever_zone_a_machine_is_in(tmp_path):
 @pytest.mark.parametrize("zone", [None, "UTC"])
 def test_moments_of_pandas_are_those_that_the_library_reads(nanoseconds, shown, zone, tmp_path):
     """pandas declares nanoseconds, whether there are any or not."""
+    if DUCKDB_1 and zone and nanoseconds == 1:
+        pytest.skip("DuckDB 1 reads moments of a time zone to the microsecond")
     moments = pa.array([1_577_836_800_000_000_000 + nanoseconds, None] * 30, pa.timestamp("ns", zone))
     table = pa.table({"area": ROWS["area"], "at": moments})
     pq.write_table(table, tmp_path / "people.parquet")
@@ -350,6 +355,8 @@ def test_blanks_at_the_ends_of_a_name_are_kept(ending, tmp_path):
 )
 def test_what_is_wrong_with_a_file_is_said_without_its_values(name, content, sentence, tmp_path):
     (tmp_path / name).write_bytes(content.encode("latin-1"))
+    if DUCKDB_1 and content.startswith("People\n"):
+        pytest.skip("DuckDB 1 reads a CSV file without the title above its fields")
     with pytest.raises((InputError, EngineError), match=sentence) as error:
         counted(tmp_path / name, RecordFields("area", ("sex", "age")))
     assert "secret" not in str(error.value)

@@ -12,6 +12,9 @@ ODDNESS = (0.0, 0.0, 0.004, 0.015, 0.015, 0.04, 0.15)
 class Dice(random.Random):
     """The draws of one case."""
 
+    def __new__(cls, *_):
+        return super().__new__(cls)  # until Python 3.10 it took no more than one of what follows
+
     def __init__(self, seed, number):
         super().__init__(f"{seed}:{number}")
         self.oddness = self.choice(ODDNESS)
