@@ -24,6 +24,11 @@ from drawn_mutants import KILLED, NOT_HERE, NOT_RUN, ROOT, SURVIVED, UNREACHED, 
 Place = tuple[str, str, int]
 
 
+def _name(code: CodeType) -> str:
+    """A function's name with those around it; before Python 3.11 its own, which its first line tells from others."""
+    return getattr(code, "co_qualname", code.co_name)
+
+
 def _functions() -> dict[Place, list[FunctionType]]:
     """The loaded functions of this tree by file, name and first line."""
     gc.unfreeze()
@@ -31,9 +36,9 @@ def _functions() -> dict[Place, list[FunctionType]]:
     for thing in gc.get_objects():
         if isinstance(thing, FunctionType) and "/core/" in thing.__code__.co_filename:
             code = thing.__code__
-            functions.setdefault(
-                (os.path.realpath(code.co_filename), code.co_qualname, code.co_firstlineno), []
-            ).append(thing)
+            functions.setdefault((os.path.realpath(code.co_filename), _name(code), code.co_firstlineno), []).append(
+                thing
+            )
     return functions
 
 
@@ -49,13 +54,13 @@ def _put_in(mutant: Break, functions: dict[Place, list[FunctionType]]) -> bool:
     path = ROOT / mutant.file
     source = path.read_bytes()
     whole, broken = compile(source, str(path), "exec"), compile(mutant.applied(source), str(path), "exec")
-    known = {(code.co_qualname, code.co_firstlineno): code for code in _codes(whole)}
+    known = {(_name(code), code.co_firstlineno): code for code in _codes(whole)}
     changed = False
     for code in _codes(broken):
-        before = known.get((code.co_qualname, code.co_firstlineno))
+        before = known.get((_name(code), code.co_firstlineno))
         if before is None or before == code:
             continue
-        for function in functions.get((os.path.realpath(path), code.co_qualname, code.co_firstlineno), ()):
+        for function in functions.get((os.path.realpath(path), _name(code), code.co_firstlineno), ()):
             if function.__code__.co_freevars == code.co_freevars:
                 function.__code__ = code
                 changed = True

@@ -216,6 +216,9 @@ def test_a_password_comes_from_the_authentication_of_qgis(kept_by_qgis, run, mon
     with pytest.raises(QgsProcessingException, match="cannot be reached") as error:
         run("profiledatabase", CONNECTION=kept_by_qgis, **given)
     assert "hunter2" not in str(error.value)
-    monkeypatch.setattr(QgsDataSourceUri, "connectionInfo", lambda self, opened: self.uri(False))
+    kept = QgsProviderRegistry.instance().providerMetadata("postgres").findConnection(kept_by_qgis).uri()
+    if not QgsDataSourceUri(kept).authConfigId():
+        pytest.skip("this QGIS opens what it keeps as soon as it is asked for a connection (3.22.4)")
+    monkeypatch.setattr(QgsDataSourceUri, "connectionInfo", lambda self, _: f"authcfg={self.authConfigId()}")
     with pytest.raises(VbasError, match="enter the master password"):
         address_of(kept_by_qgis)

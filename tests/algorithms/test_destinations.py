@@ -19,6 +19,8 @@ from qgis.core import (
     QgsVectorLayerJoinInfo,
 )
 
+from ..systems import reads_without_a_trace
+
 OUTPUTS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT", "SITE_POINTS", "VORONOI")
 
 
@@ -117,6 +119,7 @@ def test_a_part_of_a_map_is_the_map(refused, grid, tmp_path):
     )
 
 
+@reads_without_a_trace
 def test_the_log_of_a_geopackage_is_the_geopackage(refused, grid, tmp_path):
     save(grid[1], tmp_path / "records.gpkg", "GPKG")
     (tmp_path / "log.csv").touch()
@@ -142,6 +145,7 @@ def test_what_is_joined_or_queried_is_an_input(refused, grid, tmp_path):
 
 
 @pytest.mark.slow
+@reads_without_a_trace
 def test_an_output_on_the_table_of_an_input(refused, anonymize, grid, tmp_path):
     database = tmp_path / "data.gpkg"
     save(grid[0], database, "GPKG", "areas")
@@ -421,6 +425,7 @@ def test_no_folder_for_temporary_files(anonymize, tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
+@reads_without_a_trace
 def test_a_result_that_is_open_in_qgis_can_be_made_anew(anonymize, tmp_path):
     """The layer that the first run loaded is still in the project: it is only read, and may be replaced."""
     place = tmp_path / "regions.gpkg"

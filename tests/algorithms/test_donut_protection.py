@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from vbas.core.errors import VbasError
 from vbas.core.publish import file_place
 
+from ..systems import reads_without_a_trace
 from .conftest import make_layer
 from .test_donut_forms import SIDE, SOUTH, WEST, areas, mask, people_in, xy  # noqa: F401 - fixtures
 
@@ -228,6 +229,7 @@ def test_help_says_what_protects_and_what_does_not(provider):
 MAY_BE = "These may be the points that"
 
 
+@reads_without_a_trace
 def test_points_that_were_released_before_are_warned_of(mask, tmp_path):  # noqa: F811
     """By the register, and by the file that is replaced; other points are not."""
     register, file = tmp_path / "register.gpkg", tmp_path / "masked.gpkg"

@@ -25,6 +25,7 @@ from vbas.algorithms.layers.tables import Table, number_fields
 from vbas.core.errors import InputError
 from vbas.core.records.columns import column_from_values
 
+from ..systems import reads_without_a_trace
 from .conftest import make_layer
 
 N = 12
@@ -437,6 +438,7 @@ def test_shapes_stand_beside_a_field_called_geom(qgis_app, tmp_path):
     assert {f["fid"] for f in layer.getFeatures()} == {7}
 
 
+@reads_without_a_trace
 def test_the_reader_leaves_the_file_as_it_is(released, tmp_path):
     path = tmp_path / "records.gpkg"
     make_geopackage(path, [("x", "INTEGER", 1)])

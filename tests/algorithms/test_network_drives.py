@@ -20,6 +20,7 @@ from vbas.core.errors import InputError, VbasError
 from vbas.core.publish.replacing import refuse_if_not_replaceable
 from vbas.core.publish.sqlite_targets import other_tables
 
+from ..systems import reads_without_a_trace
 from .test_destinations import contents, refused, save  # noqa: F401 - a fixture
 
 
@@ -53,6 +54,7 @@ def test_other_layers_in_an_old_log_on_a_network_drive(tmp_path, on_a_network_dr
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain.gpkg", "50% of what?#1 é.gpkg"])
+@reads_without_a_trace
 def test_a_run_on_a_network_drive(anonymize, grid, tmp_path, on_a_network_drive, name):
     records, out = tmp_path / f"records {name}", tmp_path / name.replace("?", "")
     save(grid[1], records, "GPKG", "records")

@@ -25,6 +25,7 @@ from vbas.core.records.columns import ColumnBuilder, column_from_values
 from vbas.core.records.csv_columns import separator_of
 from vbas.core.records.plain_files import count_dbf, scan_csv
 
+from ..systems import reads_as_arrow
 from .conftest import Feedback, make_layer
 
 FIELDS = (("home", ogr.OFTString), ("sex", ogr.OFTString), ("age", ogr.OFTInteger), ("id", ogr.OFTInteger64))
@@ -70,7 +71,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("driver", ["GPKG", "CSV", "ESRI Shapefile"])
+@pytest.mark.parametrize("driver", ["GPKG", "CSV", pytest.param("ESRI Shapefile", marks=reads_as_arrow)])
 def test_all_readers_give_the_very_same_values(provider, tmp_path, driver):
     end = {"GPKG": "gpkg", "CSV": "csv", "ESRI Shapefile": "dbf"}[driver]
     rows = [row for row in ROWS if end != "dbf" or row[3] is None or abs(row[3]) <= 2**53]
@@ -341,6 +342,7 @@ def test_rows_of_a_csv_across_chunks(tmp_path, monkeypatch, chunk):
     assert scan_csv(path, "RECORDS").n_rows == 0
 
 
+@reads_as_arrow
 def test_deleted_rows_of_a_dbf_do_not_count(provider, tmp_path):
     path = write(tmp_path / "records.dbf", ROWS, "ESRI Shapefile", options=["ENCODING=UTF-8"])
     with path.open("r+b") as file:

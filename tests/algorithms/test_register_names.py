@@ -9,6 +9,7 @@ import pytest
 from qgis.core import QgsField, QgsProcessingException, QgsVectorLayer
 from qgis.PyQt.QtCore import QVariant
 
+from ..systems import reads_without_a_trace
 from .conftest import make_layer
 
 AWAY = r"would give away \d+ counts of fewer than 5 people"
@@ -312,6 +313,7 @@ def check(run, releases, quasi="sex;age", **more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("quasi", ["sex;age", "sex;gender;age"])
+@reads_without_a_trace
 def test_layers_with_other_names_are_asked_for(run, published, quasi):
     plain = check(run, [published(9), published(10)])
     releases = [published(9), published(10, {"sex": "gender"})]
@@ -326,6 +328,7 @@ def test_layers_with_other_names_are_asked_for(run, published, quasi):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("quasi", ["sex;age", "age"])
+@reads_without_a_trace
 def test_a_field_by_which_classes_may_have_been_made_is_asked_for(run, published, quasi):
     """Without it the counts of a release are not of all people: they contradict others, or tell too little."""
     releases = [published(9), published(10, {"sex": "gender"})]
@@ -373,6 +376,7 @@ def test_a_layer_that_lacks_a_field_is_taken_without_it(run, published, tmp_path
 
 
 @pytest.mark.slow
+@reads_without_a_trace
 def test_layers_with_cut_names_are_recognised(run, published):
     plain = check(run, [published(9), published(10)])
     releases = [published(9, {"sex": "sexofperson"}), published(10, {"sex": "SEXOFPERSO"})]
@@ -382,6 +386,7 @@ def test_layers_with_cut_names_are_recognised(run, published):
 
 
 @pytest.mark.slow
+@reads_without_a_trace
 def test_layers_in_other_words_are_warned_of_in_log_and_report(run, published, tmp_path):
     page = tmp_path / "page.html"
     recoded = published(10, None, {"sex": {"F": "1", "M": "2"}.get})

@@ -14,6 +14,7 @@ from vbas.algorithms.layers.delivery import outputs
 from vbas.core.package.checking import check_folder
 
 from ..engines_there import needed
+from ..systems import reads_without_a_trace
 from .conftest import make_layer
 from .test_databases import parquet, there  # fixtures  # noqa: F401
 
@@ -214,6 +215,7 @@ def test_another_folder_is_never_replaced(anonymize, tmp_path, left):
         assert (folder / "mine.txt").read_text(encoding="utf-8") == "mine"
 
 
+@reads_without_a_trace
 def test_a_folder_that_is_read_is_not_replaced(run, anonymize, grid, tmp_path):
     folder = tmp_path / "release"
     anonymize(K=6, RELEASE_FOLDER=str(folder), FOLDER_FORMAT="GeoPackage")

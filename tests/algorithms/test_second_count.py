@@ -40,6 +40,7 @@ from vbas.core.publish.geopackage.recounting import read_geopackage
 from vbas.core.records.columns import Column, column_from_values
 
 from ..exploring import tried
+from ..systems import reads_without_a_trace
 from .conftest import make_layer
 
 PLACES = ["memory:", "file.gpkg", "file.csv", "file.shp", "file.xlsx", "database"]
@@ -109,6 +110,7 @@ def test_one_class_of_one_less_than_k_stops_the_release(write, tmp_path, place, 
 
 
 @pytest.mark.parametrize("place", PLACES)
+@reads_without_a_trace
 def test_records_are_counted_where_rows_stand_for_several(write, place):
     _, layer = write(place, *release_of([1, 2], ["F", "F"], [1, 1], [5, 6]))
     assert layer.featureCount() == 2
@@ -265,6 +267,7 @@ def test_the_count_is_told_every_quasi_identifier(counted, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("place", ["memory:", "file.gpkg", "file.csv"])
+@reads_without_a_trace
 def test_the_count_is_told_where_the_records_stand(counted, tmp_path, monkeypatch, place):
     """Every row keeps its class; one class loses records by the count that is written."""
     place = place if place == "memory:" else str(tmp_path / place)

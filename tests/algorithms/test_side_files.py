@@ -23,6 +23,8 @@ from vbas.core.publish import file_place as delivery
 from vbas.core.publish import files
 from vbas.core.publish.counting import Counting
 
+from ..systems import reads_without_a_trace
+
 NAMES = 20_000
 RAW = b"Raw Name"
 OF = {".gpkg": "RELEASED_RECORDS", ".sqlite": "RELEASED_REGIONS"}
@@ -97,6 +99,7 @@ def opened(path):
 @pytest.mark.parametrize("suffix", [".gpkg", ".sqlite"])
 @pytest.mark.parametrize("mode", ["wal", "delete"])
 @pytest.mark.parametrize("there", [True, False], ids=["a file", "no file"])
+@reads_without_a_trace
 def test_what_a_crashed_program_left_brings_no_old_rows(anonymize, tmp_path, suffix, mode, there):
     place = tmp_path / f"released{suffix}"
     crashed(place, mode)
@@ -177,6 +180,7 @@ def test_who_only_reads_the_target_does_not_stop_the_run(anonymize, tmp_path):
 
 @pytest.mark.parametrize("suffix", [".gpkg", ".sqlite"])
 @pytest.mark.parametrize("output", ["RELEASED_RECORDS", "RELEASED_REGIONS"])
+@reads_without_a_trace
 def test_whoever_opens_a_delivered_file_makes_none_beside_it(anonymize, tmp_path, monkeypatch, suffix, output):
     if (suffix, output) == (".sqlite", "RELEASED_RECORDS"):
         pytest.skip("the format holds no tables")

@@ -20,6 +20,7 @@ from vbas.algorithms.layers.delivery.styles import store_style, style
 from vbas.algorithms.layers.delivery.writing import write_file
 from vbas.algorithms.layers.tables import Table, number_fields
 
+from ..systems import reads_without_a_trace
 from .conftest import make_grid, make_layer
 from .maps import assert_drawn, draw
 
@@ -276,6 +277,7 @@ def test_counts_are_graduated_once_loaded_from_a_file(loaded, grid, tmp_path):
         assert_drawn(layers[title])
 
 
+@reads_without_a_trace
 def test_a_second_run_into_a_layer_that_is_loaded_shows_the_new_values(loaded, grid, tmp_path):
     """QGIS keeps the layer; classes of the run before might hold none of its values."""
     out = str(tmp_path / "audit.gpkg")

@@ -20,6 +20,7 @@ from vbas.core.records.sqlite_file import reading
 from vbas.core.records.sqlite_pages import NotPlain, PagesOfFile, read_pages
 
 from ..exploring import tried
+from ..systems import of_sqlite_since_3_40
 
 KINDS = {"home": "text", "age": "integer", "id": "long", "income": "real", "fid": "long"}
 DECLARED = (
@@ -224,6 +225,7 @@ def outcome(path, kinds=None):
 @pytest.mark.slow
 @given(st.data())
 @settings(max_examples=120, deadline=None)
+@of_sqlite_since_3_40
 def test_damage_is_never_read_as_other_values_than_sqlite_reads(tmp_path_factory, data):
     """Bytes are changed anywhere: either is refused, or both give the same."""
     place = tmp_path_factory.getbasetemp()
@@ -354,6 +356,7 @@ def test_numbers_in_more_bytes_than_they_need_are_read_as_sqlite_reads_them(tmp_
         assert not seen_whole(path, kinds) or checked(path) == [("ok",)]
 
 
+@of_sqlite_since_3_40
 def test_lengths_beyond_all_numbers_are_not_added_up_to_the_end_of_a_row(tmp_path):
     """Together they are 2**64 bytes, which are none in the numbers of a processor."""
     kinds = b"\0" + varint(12 + 2 * 28, 1) + 4 * varint(2**63 - 2, 9)

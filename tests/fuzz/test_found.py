@@ -7,6 +7,7 @@ import math
 import pytest
 from qgis.core import Qgis
 
+from ..systems import reads_without_a_trace
 from .areas import point_wkb, polygon, polygon_wkb, ring_of
 from .given import Case, Place, Table
 from .many import judged
@@ -272,6 +273,7 @@ def test_regions_without_a_surface_are_drawn_as_nothing(provider):
     ends_well(Case("nestlevels", {**given, "RELEASED_REGIONS": Place("memory:")}))
 
 
+@reads_without_a_trace
 def test_tables_in_a_new_database_outlive_one_that_was_not_made(provider):
     """Nested levels have no VORONOI: its place, discarded, took the whole file with it."""
     tables = {name: Place(f"ogr:dbname='{{folder}}/a.gpkg' table=\"{name}\"") for name in ("CROSSWALK", "VORONOI")}

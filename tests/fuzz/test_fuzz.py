@@ -7,6 +7,7 @@ The same cases in every run; VBAS_FUZZ_SEED draws others, VBAS_FUZZ_CASES more o
 from __future__ import annotations
 
 import os
+import sys
 
 import pytest
 
@@ -23,6 +24,7 @@ CASES = int(os.environ.get("VBAS_FUZZ_CASES", tried(200, 600)))
 PARTS = tried(1, 4)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="csv of Python before 3.11 writes no NUL, which cases hold")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_run_ends_in_a_result_that_recounts_or_in_one_sentence(provider, part):
     tally = run_cases(SEED, range(part, CASES, PARTS))

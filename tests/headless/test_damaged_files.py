@@ -19,6 +19,8 @@ from contextlib import closing
 import pytest
 from osgeo import ogr
 
+from ..systems import reads_without_a_trace
+
 N = 60_000  # more than are read before a run tells how far it is
 SECONDS = 60  # on a machine where others work too
 
@@ -187,6 +189,7 @@ def test_page_of_a_geopackage_that_stands_in_another_place(profile, geopackage, 
 
 
 @READERS
+@reads_without_a_trace
 def test_geopackage_with_an_uncommitted_change(profile, geopackage, reader):
     with closing(sqlite3.connect(geopackage, isolation_level=None)) as writer:
         writer.execute("pragma cache_size = 5")

@@ -53,7 +53,7 @@ print(json.dumps(found))
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """A folder that holds the package as a wheel would put it there."""
-    pytest.importorskip("setuptools")
+    pytest.importorskip("setuptools", "61", "setuptools before 61 does not read pyproject.toml")
     folder = tmp_path_factory.mktemp("wheel")
     options = ("egg_info", "--egg-base", str(folder), "build_py", "--build-lib", str(folder / "there"))
     done = subprocess.run([sys.executable, "-c", BUILD, "-q", *options], cwd=ROOT, capture_output=True, text=True)
