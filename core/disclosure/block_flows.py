@@ -24,6 +24,7 @@ from .exchanges import Places
 OUTSIDE = 0  # the node where all flows begin and end
 STRETCHES = (50, 400, 3_200)  # areas beside each other
 FEW = 5_000  # areas times classes, below which all people may move at once
+AROUND = 1  # stretches wider than the first in which a count lies, where those nearby are asked alone
 FEW_LEAVES = 4  # areas of a count that are tried by themselves, where it is no flow of its own
 
 
@@ -279,15 +280,18 @@ def _nodes(first: int, regions: np.ndarray, groups: np.ndarray, family: Family) 
     return node
 
 
-def freed_by_flows(block: Block, places: Sequence[Places], progress: Progress = silent) -> list[np.ndarray]:
-    """Which counts are free, (q,) bool for each; progress : raises to cancel.
+def freed_by_flows(
+    block: Block, places: Sequence[Places], progress: Progress = silent, nearby: bool = False
+) -> list[np.ndarray]:
+    """Which counts are free, (q,) bool for each; progress : raises to cancel; nearby : whether it is enough to ask of
+    the first areas in which a count lies, and of some more around them.
 
     Those that are free where a few people may move are so where more may: first people of classes that a table counts
     as one, of ever more areas beside each other, then of all classes. Those that are not free where all others may come
     and go need not be asked again. Where people are few anyway all may move at once.
     """
     made: dict[_Movable, Flows] = {}
-    return [_freed_of(block, some, made, progress) for some in places]
+    return [_freed_of(block, some, made, progress, nearby) for some in places]
 
 
 @dataclass(frozen=True)
@@ -303,8 +307,11 @@ class _Movable:
     opened: bool = False
 
 
-def _freed_of(block: Block, places: Places, made: dict[_Movable, Flows], progress: Progress) -> np.ndarray:
+def _freed_of(
+    block: Block, places: Places, made: dict[_Movable, Flows], progress: Progress, nearby: bool
+) -> np.ndarray:
     free, follows = np.zeros(len(places), bool), np.zeros(len(places), bool)
+    held = np.zeros(len(places), np.int64)  # in how many stretches a count lies that was asked about
 
     def flows(who: _Movable) -> Flows:
         if who not in made:
@@ -318,7 +325,9 @@ def _freed_of(block: Block, places: Places, made: dict[_Movable, Flows], progres
             free[number] = flows(who).free(places, number)
             some_stay = who.stretch != NONE or who.kind != NONE
             if not free[number] and some_stay and flows(who).hold(places, number):
-                follows[number] = not flows(replace(who, opened=True)).free(places, number)
+                held[number] += 1
+                far = nearby and held[number] > AROUND
+                follows[number] = far or not flows(replace(who, opened=True)).free(places, number)
     return free
 
 

@@ -88,12 +88,18 @@ def _freed_one_by_one(block: Block, places: Places, progress: Progress) -> np.nd
     return freed
 
 
-def is_free(block: Block, count: Open, n_areas: int = AREAS_AROUND, also: np.ndarray | None = None) -> bool:
+def is_free(
+    block: Block,
+    count: Open,
+    n_areas: int = AREAS_AROUND,
+    also: np.ndarray | None = None,
+    nearby: bool = False,
+) -> bool:
     """Whether some table of people frees a count, where these are no flows one that is much like the true one; n_areas,
-    also : as for `freed_around`.
+    also : as for `freed_around`; nearby : as for `freed_by_flows`.
     """
     if are_flows(block):
-        if freed_by_flows(block, [count.places.some(np.array([count.number], np.int64))])[0][0]:
+        if freed_by_flows(block, [count.places.some(np.array([count.number], np.int64))], nearby=nearby)[0][0]:
             return True
         if count.places.group_of is None:
             return False

@@ -404,7 +404,7 @@ class _Work:
             if not changes:
                 continue
             frees = is_free(
-                self.block, count, AREAS_AROUND if number < by_programs else 0, self._touched([(way, changes)])
+                self.block, count, AREAS_AROUND if number < by_programs else 0, self._touched([(way, changes)]), True
             )
             self.block.take_back(changes)
             if frees:
