@@ -26,6 +26,7 @@ from ..core.policy import policies, policies_for_lists
 from ..core.privacy.derivable import NO_SMALL_COUNT
 from ..core.privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from ..core.privacy.rules import NO_RULE, list_rules
+from ..core.release import nothing_released
 from ..core.report.provenance import now
 from ..core.report.sign import Signing, SignPage, previewed
 from .explorer_data import Choices, ExplorerData, Reading
@@ -111,8 +112,13 @@ def candidates_of(
         except (VbasError, QgsProcessingException) as error:
             candidates.append(Candidate(candidate.title, candidate.parameters, problem=reading.problem(error)))
             continue
+        if not account.plan.n_released:
+            why = nothing_released(account.requirement, len(account.levels) > 1)
+            problem = reading.in_words_of_the_form(why)
+            candidates.append(Candidate(candidate.title, candidate.parameters, problem=problem))
+            continue
         by_area = evaluate_by_area(account.areas, account.plan.by_value)
-        page = previewed(account, Signing(made_by=made_by()), now())
+        page = previewed(account, Signing(made_by=made_by()), now(), [field.name for field in kept])
         candidates.append(
             Candidate(
                 candidate.title,
