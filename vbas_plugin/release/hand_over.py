@@ -100,6 +100,7 @@ class HandOverStep(QWidget):
 
     def run(self) -> None:
         """Make the release, behind the window."""
+        self.links.setText("")  # what an earlier run wrote is not of this one
         problem = self.ready() or self._missing()
         if problem:
             self._say(problem, WRONG)
@@ -116,7 +117,6 @@ class HandOverStep(QWidget):
             self._say(problem, WRONG)
             return
         self._say("")
-        self.links.setText("")
         task = QgsProcessingAlgRunnerTask(algorithm, parameters, context, run_log)
         task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, run_log, context))
         run_log.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
@@ -132,6 +132,18 @@ class HandOverStep(QWidget):
         except VbasError as error:
             self.compared.setText(str(error))
         self._refresh()
+
+    def show_on_map(self, on: bool) -> None:
+        """Tick the released regions in the list of layers, or untick them."""
+        node = QgsProject.instance().layerTreeRoot().findLayer(self._regions)
+        if node is not None:
+            node.setItemVisibilityChecked(on)
+
+    def forget(self) -> None:
+        """Let go of what was made; a run that goes on tells its own end."""
+        self._regions = ""
+        self.links.setText("")
+        self._say("")
 
     def end(self) -> None:
         """Before the dock goes away for good."""
