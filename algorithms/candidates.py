@@ -16,6 +16,7 @@ from ..core.evaluation import (
     Measures,
     evaluate_by_area,
     evaluate_by_value,
+    people_are_records,
     people_shown,
     worst_group,
 )
@@ -164,14 +165,20 @@ def _lost_for_research(account: Account) -> list[str]:
     """What whoever works with the release does without."""
     half, most = people_shown(account.areas, account.plan.by_value, (0.5, 0.9))
     people = float(account.areas.population.mean())
-    sentences = [
-        tr(
+    if people_are_records(account.areas, account.plan):
+        lost = tr(
+            "What a researcher loses: in place of areas of about {people:,.0f} records, half of the records show a "
+            "region of at most {half:,.0f}, nine of ten one of at most {most:,.0f}.",
+            people=people,
+            half=half,
+            most=most,
+        )
+    else:
+        lost = tr(
             "What a researcher loses: in place of areas of about {people:,.0f} people, half of the records show a "
             "region of at most {half:,.0f} people, nine of ten one of at most {most:,.0f}.",
             people=people,
             half=half,
             most=most,
         )
-    ]
-    sentences += [column.sentence for column in account.source.values().coarsened.values()]
-    return sentences
+    return [lost, *(column.sentence for column in account.source.values().coarsened.values())]

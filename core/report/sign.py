@@ -13,7 +13,7 @@ from .. import counted
 from ..anonymise import Account
 from ..dataclass import dataclass
 from ..errors import VbasError
-from ..evaluation import evaluate_by_value, worst_group
+from ..evaluation import evaluate_by_value, people_are_records, worst_group
 from ..language import all_of, in_turn, language, plural, tr
 from ..plain_text import in_one_line
 from ..privacy.derivable import in_short
@@ -217,9 +217,7 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     if account.changed is not None and account.changed.n_rare:
         rows.append((tr("Records of rare values"), _held_back(account.changed.n_rare)))
     if ask.least_population:
-        rows.append(
-            (tr("Least population"), tr("a population of {people:,.0f} in every region", people=ask.least_population))
-        )
+        rows.append((tr("Least population"), _least_population(account)))
     rows.append((tr("Published rule"), tr("none: your own numbers") if ask.rule == NO_RULE else ask.rule))
     if account.nested:
         held = tr(ask.disclosure)
@@ -231,6 +229,13 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     rows.append((tr("Register of releases"), signing.register or none))
     rows += [(tr("Policy"), f"{policy.path} (SHA-256 {policy.sha256})") for policy in account.policies]
     return rows
+
+
+def _least_population(account: Account) -> str:
+    people = account.ask.least_population
+    if people_are_records(account.areas, account.plan):
+        return tr("{people:,.0f} records in every region, as no population was given", people=people)
+    return tr("a population of {people:,.0f} in every region", people=people)
 
 
 def _held_back(n: int) -> str:
