@@ -55,9 +55,9 @@ class ReleaseEntry:
             missing = missing_message()
             if missing:
                 self.action.setChecked(False)
-                # The bar has room for a line or two; behind its button the lines to copy stand as they are.
-                why, level = missing.partition("\n")[0], Qgis.MessageLevel.Warning
-                self._iface.messageBar().pushMessage("VBAS", why, missing, level)
+                # The bar has room for a line or two; its button shows all, the lines to copy as they are.
+                why, _, lines = missing.partition("\n")
+                self._iface.messageBar().pushMessage("VBAS", why, lines, Qgis.MessageLevel.Warning)
                 return
             from .dock import ReleaseDock
 
