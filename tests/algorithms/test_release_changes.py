@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from qgis.core import QgsProject
 
 from vbas.core.preparing.roles import KEEP, LEAVE_OUT, QUASI, SENSITIVE
@@ -118,3 +120,17 @@ def test_the_preview_names_every_column_that_would_go_out(opened):
         said = dock.decide.text.toPlainText()
         dock.decide.page.close()
         assert "with sex and age" in said, said
+
+
+def test_what_is_handed_over_lies_where_a_whole_path_says(opened, tmp_path):
+    """A part of one would be taken from wherever QGIS was started, such as the root of the disk."""
+    dock, walk, *_ = opened
+    for _ in range(4):
+        walk.click(dock.next)
+    hand_over = dock.hand_over
+    for folder, register in (("may", ""), (str(tmp_path / "may"), "register.gpkg")):
+        hand_over.folder.setFilePath(folder)
+        hand_over.register.setFilePath(register)
+        walk.click(hand_over.go)
+        assert "Give the whole path" in hand_over.message.text() and not hand_over.results
+    assert not Path("may").exists() and not Path("register.gpkg").exists()

@@ -211,13 +211,18 @@ class HandOverStep(QWidget):
     def _missing(self) -> str:
         if not self.state.decision:
             return tr("Choose a release under Decide first.")
-        if not self.folder.filePath().strip():
+        if not _path_of(self.folder):
             return tr("Choose a new folder for the release.")
+        for path in (_path_of(self.folder), _path_of(self.register)):
+            if path and not Path(path).is_absolute():
+                return tr(
+                    "Give the whole path, from the disk on: “{path}” would lie wherever QGIS was started.", path=path
+                )
         return ""
 
     def _take(self) -> None:
         """Have the state say what the lines do."""
-        folder = Path(self.folder.filePath().strip()).expanduser()
+        folder = Path(_path_of(self.folder))
         self.state.outputs = {"RELEASE_FOLDER": str(folder)}
         beside = {name: str(folder.with_name(f"{folder.name}-{file}")) for name, file in BESIDE.items()}
         self.state.outputs.update(beside)
@@ -225,7 +230,7 @@ class HandOverStep(QWidget):
             RECIPIENT: self.recipient.text().strip(),
             PURPOSE: self.purpose.text().strip(),
             PREPARED_BY: self.prepared_by.text().strip(),
-            "REGISTER": self.register.filePath().strip(),
+            "REGISTER": _path_of(self.register),
         }
 
     def _take_results(
@@ -312,6 +317,12 @@ class HandOverStep(QWidget):
         self.layout_of_map.setVisible(bool(self._regions) and not self.busy)
         for label in (self.message, self.links, self.compared):
             label.setVisible(bool(label.text()))
+
+
+def _path_of(chooser: QgsFileWidget) -> str:
+    """What was typed or chosen, with the user's own folder for “~”; empty for nothing."""
+    typed = chooser.filePath().strip()
+    return str(Path(typed).expanduser()) if typed else ""
 
 
 def _labels() -> dict[str, str]:
