@@ -7,7 +7,9 @@ from pathlib import Path
 from qgis.core import QgsProject
 
 from vbas.core.preparing.roles import KEEP, LEAVE_OUT, QUASI, SENSITIVE
+from vbas.vbas_plugin.release import proposing
 
+from .conftest import make_layer
 from .explorer_window import choose_number, let_pass
 from .test_explorer import entry
 from .test_release_dock import Walk
@@ -134,3 +136,16 @@ def test_what_is_handed_over_lies_where_a_whole_path_says(opened, tmp_path):
         walk.click(hand_over.go)
         assert "Give the whole path" in hand_over.message.text() and not hand_over.results
     assert not Path("may").exists() and not Path("register.gpkg").exists()
+
+
+def test_a_table_that_is_chosen_by_hand_while_tables_are_looked_through_stays(opened, monkeypatch):
+    """The proposal comes later, of how the lists were before."""
+    dock, walk, *_ = opened
+    monkeypatch.setattr(proposing, "READ_AT_ONCE", 10)
+    further = make_layer({"home": ["nowhere"] * 50, "sex": ["f", "m"] * 25})
+    further.setName("further")
+    QgsProject.instance().addMapLayer(further)
+    assert dock.data.busy
+    dock.data.records.setLayer(further)
+    walk.settle()
+    assert dock.data.records.currentLayer() == further and dock.state.records == further.id()
