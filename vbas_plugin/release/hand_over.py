@@ -186,6 +186,8 @@ class HandOverStep(QWidget):
             add_row(layout, text, widget, tip)
         for name, line in ((RECIPIENT, self.recipient), (PURPOSE, self.purpose), (PREPARED_BY, self.prepared_by)):
             line.setText(remembered(name) or "")
+            line.textChanged.connect(self._take_words)
+        self._take_words()
         self.links.setOpenExternalLinks(True)
         self.go.setToolTip(tr("Make the release, recount it and write it. If it does not hold, nothing is written."))
         self.earlier.setToolTip(
@@ -226,12 +228,13 @@ class HandOverStep(QWidget):
         self.state.outputs = {"RELEASE_FOLDER": str(folder)}
         beside = {name: str(folder.with_name(f"{folder.name}-{file}")) for name, file in BESIDE.items()}
         self.state.outputs.update(beside)
-        self.state.said = {
-            RECIPIENT: self.recipient.text().strip(),
-            PURPOSE: self.purpose.text().strip(),
-            PREPARED_BY: self.prepared_by.text().strip(),
-            "REGISTER": _path_of(self.register),
-        }
+        self._take_words()
+        self.state.said["REGISTER"] = _path_of(self.register)
+
+    def _take_words(self) -> None:
+        """Have the state say, and so the preview of the page, for whom, why and by whom."""
+        lines = {RECIPIENT: self.recipient, PURPOSE: self.purpose, PREPARED_BY: self.prepared_by}
+        self.state.said.update({name: line.text().strip() for name, line in lines.items()})
 
     def _take_results(
         self, done: bool, results: Mapping[str, Any], run_log: RunLog, context: QgsProcessingContext
