@@ -20,6 +20,7 @@ from ..core.evaluation import (
     people_shown,
     worst_group,
 )
+from ..core.job.rules import of_records
 from ..core.job.signing import made_by
 from ..core.job.values import AREAS, NESTED
 from ..core.language import plural, tr
@@ -126,7 +127,7 @@ def candidates_of(
                 candidate.parameters,
                 account.measures,
                 [
-                    *_sentences(account),
+                    *map(reading.in_words_of_the_form, _sentences(account)),
                     *(reading.in_words_of_the_form(field.warning) for field in kept if field.warning),
                 ],
                 by_area=by_area,
@@ -158,6 +159,8 @@ def _sentences(account: Account) -> list[str]:
     worst = worst_group(evaluate_by_value(account.areas, account.plan.by_value), account.ask.k)
     if measures.n_suppressed and worst is not None:
         sentences.append(worst.sentence(measures.suppression_percent))
+    if account.ask.least_population and people_are_records(account.areas, account.plan):
+        sentences.append(of_records(account.ask.least_population))
     return [*sentences, *_lost_for_research(account), *(policy.sentence for policy in policies())]
 
 

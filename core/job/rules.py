@@ -80,17 +80,35 @@ def rule_sentences(job: Job, nested: bool) -> tuple[str, ...]:
     return (*said, set_by_rule) if rule.nor_derivable else said
 
 
-def _counted_by_records(job: Job, people: float) -> tuple[str, ...]:
-    """Where no population was given: that a least population is one of records. people : 0 for any"""
-    if not people or job.given("POPULATION"):
-        return ()
-    return (
-        tr(
-            "Every region has at least {people:,.0f} records, which stand for people as POPULATION is empty: where "
-            "people have several, a region may have fewer people than that.",
-            people=people,
-        ),
+def of_records(people: float) -> str:
+    """That a least population is one of records, where no population was given.
+
+    Parameters
+    ----------
+    people : float
+        The least that is asked for.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> from vbas.core.job.rules import of_records
+    >>> of_records(300)[:39]
+    'Every region has at least 300 records, '
+    """
+    return tr(
+        "Every region has at least {people:,.0f} records, which stand for people as POPULATION is empty: where "
+        "people have several, a region may have fewer people than that.",
+        people=people,
     )
+
+
+def _counted_by_records(job: Job, people: float) -> tuple[str, ...]:
+    """The same of a job; nothing where a population was given. people : 0 for any"""
+    return (of_records(people),) if people and not job.given("POPULATION") else ()
 
 
 def _what_is_left(rule: Rule, people: float) -> tuple[str, ...]:

@@ -6,7 +6,11 @@ from pathlib import Path
 
 from qgis.core import QgsProject
 
+from vbas.algorithms import candidates
+from vbas.core.anonymise import Ask, rate
+from vbas.core.levels import Levels
 from vbas.core.preparing.roles import KEEP, LEAVE_OUT, QUASI, SENSITIVE
+from vbas.core.synthetic.hamlet import hamlet
 from vbas.vbas_plugin.release import proposing
 
 from .conftest import make_layer
@@ -150,3 +154,13 @@ def test_a_table_that_is_chosen_by_hand_while_tables_are_looked_through_stays(op
     dock.data.records.setLayer(further)
     walk.settle()
     assert dock.data.records.currentLayer() == further and dock.state.records == further.id()
+
+
+def test_decide_says_that_a_least_population_is_one_of_records():
+    areas, records, crosswalk = hamlet()
+    counted = areas.with_population(records.profile.area_sizes)
+    for of, said in ((areas, False), (counted, True)):
+        account = rate(of, records, Levels((crosswalk,)), Ask(2, least_population=2.0))
+        sentences = "\n".join(candidates._sentences(account))
+        assert ("at least 2 records, which stand for people" in sentences) == said
+        assert ("areas of about 2 records" in sentences) == said, sentences
