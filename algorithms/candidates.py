@@ -16,9 +16,11 @@ from ..core.evaluation import (
     Measures,
     evaluate_by_area,
     evaluate_by_value,
+    people_are_records,
     people_shown,
     worst_group,
 )
+from ..core.job.rules import of_records
 from ..core.job.signing import made_by
 from ..core.job.values import AREAS, NESTED
 from ..core.language import plural, tr
@@ -26,6 +28,7 @@ from ..core.policy import policies, policies_for_lists
 from ..core.privacy.derivable import NO_SMALL_COUNT
 from ..core.privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from ..core.privacy.rules import NO_RULE, list_rules
+from ..core.release import nothing_released
 from ..core.report.provenance import now
 from ..core.report.sign import Signing, SignPage, previewed
 from .explorer_data import Choices, ExplorerData, Reading
@@ -111,15 +114,20 @@ def candidates_of(
         except (VbasError, QgsProcessingException) as error:
             candidates.append(Candidate(candidate.title, candidate.parameters, problem=reading.problem(error)))
             continue
+        if not account.plan.n_released:
+            why = nothing_released(account.requirement, len(account.levels) > 1)
+            problem = reading.in_words_of_the_form(why)
+            candidates.append(Candidate(candidate.title, candidate.parameters, problem=problem))
+            continue
         by_area = evaluate_by_area(account.areas, account.plan.by_value)
-        page = previewed(account, Signing(made_by=made_by()), now())
+        page = previewed(account, Signing(made_by=made_by()), now(), [field.name for field in kept])
         candidates.append(
             Candidate(
                 candidate.title,
                 candidate.parameters,
                 account.measures,
                 [
-                    *_sentences(account),
+                    *map(reading.in_words_of_the_form, _sentences(account)),
                     *(reading.in_words_of_the_form(field.warning) for field in kept if field.warning),
                 ],
                 by_area=by_area,
@@ -151,6 +159,8 @@ def _sentences(account: Account) -> list[str]:
     worst = worst_group(evaluate_by_value(account.areas, account.plan.by_value), account.ask.k)
     if measures.n_suppressed and worst is not None:
         sentences.append(worst.sentence(measures.suppression_percent))
+    if account.ask.least_population and people_are_records(account.areas, account.plan):
+        sentences.append(of_records(account.ask.least_population))
     return [*sentences, *_lost_for_research(account), *(policy.sentence for policy in policies())]
 
 
@@ -158,14 +168,20 @@ def _lost_for_research(account: Account) -> list[str]:
     """What whoever works with the release does without."""
     half, most = people_shown(account.areas, account.plan.by_value, (0.5, 0.9))
     people = float(account.areas.population.mean())
-    sentences = [
-        tr(
+    if people_are_records(account.areas, account.plan):
+        lost = tr(
+            "What a researcher loses: in place of areas of about {people:,.0f} records, half of the records show a "
+            "region of at most {half:,.0f}, nine of ten one of at most {most:,.0f}.",
+            people=people,
+            half=half,
+            most=most,
+        )
+    else:
+        lost = tr(
             "What a researcher loses: in place of areas of about {people:,.0f} people, half of the records show a "
             "region of at most {half:,.0f} people, nine of ten one of at most {most:,.0f}.",
             people=people,
             half=half,
             most=most,
         )
-    ]
-    sentences += [column.sentence for column in account.source.values().coarsened.values()]
-    return sentences
+    return [lost, *(column.sentence for column in account.source.values().coarsened.values())]

@@ -73,7 +73,7 @@ def cost_sentence(percent: float, costs: Sequence[AttributeCost], suppressed: fl
         for coarser, name in sorted(eased)[:SAID]
     ]
     if not parts:
-        parts = [tr("no quasi-identifier costs any")]
+        parts = [tr("leaving out one quasi-identifier alone would spare none")]
     if suppressed is not None and suppressed > percent + ROUNDED:
         return tr(
             "Were nothing published yet, {percent:.3g} % of the records would be suppressed with these regions; "

@@ -204,6 +204,11 @@ def evaluate_by_area(areas: Areas, plan: Plan) -> ByArea:
     return ByArea(records, records - released.astype(np.int64), mean)
 
 
+def people_are_records(areas: Areas, plan: Plan) -> bool:
+    """Whether the areas have no population of their own: their people are the records in them."""
+    return bool(np.array_equal(areas.population, plan.profile.area_sizes))
+
+
 def people_shown(areas: Areas, plan: Plan, shares: Sequence[float]) -> list[float]:
     """Of the regions that released records show: so many people at most for such a share of these records.
 

@@ -192,12 +192,14 @@ def _needed(name: str, where: Surroundings) -> str:
 
 
 def interpreter() -> str:
-    """The file of this Python, empty where none is found: within QGIS `sys.executable` may be QGIS."""
-    name = "python.exe" if sys.platform == "win32" else "python3"
-    for folder in (Path(sys.executable or sys.prefix).parent, Path(sys.prefix, "bin"), Path(sys.prefix)):
-        if (folder / name).is_file():
-            return str(folder / name)
-    return ""
+    """The file of this Python, empty where none is found: within QGIS `sys.executable` may be QGIS, or whatever Python
+    a terminal has first on its path."""
+    beside = Path(sys.executable or sys.prefix).parent
+    if sys.platform == "win32":
+        places = [beside / "python.exe", Path(sys.prefix, "python.exe")]
+    else:
+        places = [Path(sys.prefix, "bin", "python3"), beside / "python3", Path(sys.prefix, "python3")]
+    return next((str(place) for place in places if place.is_file()), "")
 
 
 def _program() -> str:

@@ -58,8 +58,8 @@ class CheckRelease(VbasAlgorithm):
         "refine a quasi-identifier.</p><p>The table may come from here or from anywhere. Name every field that an "
         "outsider could know, the region it shows (vbas_level, vbas_region) included: the check is no better than that "
         "choice.</p><p>Headless, the run ends with an error where classes fall short, after its outputs are written; "
-        "untick “End with an error” to go on.</p><p>Give a folder that RELEASE_FOLDER wrote, and everything that it "
-        "claims is looked at.</p>"
+        "untick “Stop with an error where classes fall short” to go on.</p><p>Give a folder that RELEASE_FOLDER wrote, "
+        "and everything that it claims is looked at.</p>"
     )
 
     def declare(self) -> None:

@@ -115,8 +115,7 @@ def released(
     nested, configuration = job.text("RELEASE") == NESTED, configuration_of(job)
     seconds = {tr("reading"): job.seconds()}
     made = _levels_made(job, areas, records, configuration)
-    of_rule = rule_sentences(job, nested) if job.follows_rule else ()
-    notes = (*made.notes, *of_rule, crosswalk_sentence(job, made.looking))
+    notes = (*made.notes, *rule_sentences(job, nested), crosswalk_sentence(job, made.looking))
     job.info(*notes)
     # What could be shown coarser still: in one level for what that would save, else for the levels that do.
     hierarchies = still_coarser() if job.generalises and (not nested or asks_for_coarser(job)) else {}

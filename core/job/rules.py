@@ -59,16 +59,18 @@ def _number(job: Job, name: str) -> float:
 
 
 def rule_sentences(job: Job, nested: bool) -> tuple[str, ...]:
-    """The rule with its source, for the log and the report; nothing for one's own numbers.
+    """The rule with its source, and of whom a least population is, for the log and the report.
 
     nested : whether the release has several levels, of which small counts may be derived
     """
     rule = rule_of(job)
+    people = max(_number(job, "LEAST_POPULATION"), rule.least_population if rule else 0.0)
+    by_records = _counted_by_records(job, people)
     if rule is None:
-        return ()
+        return by_records
     if not nested:
-        return (rule.sentence,)
-    said = (rule.sentence, *_what_is_left(job, rule))
+        return (rule.sentence, *by_records)
+    said = (rule.sentence, *(by_records or _what_is_left(rule, people)))
     if not job.has(DISCLOSURE) or job.text(DISCLOSURE) != NO_SMALL_COUNT:
         return (*said, not_proven(job.whole("K")))
     set_by_rule = tr(
@@ -78,7 +80,38 @@ def rule_sentences(job: Job, nested: bool) -> tuple[str, ...]:
     return (*said, set_by_rule) if rule.nor_derivable else said
 
 
-def _what_is_left(job: Job, rule: Rule) -> tuple[str, ...]:
+def of_records(people: float) -> str:
+    """That a least population is one of records, where no population was given.
+
+    Parameters
+    ----------
+    people : float
+        The least that is asked for.
+
+    Returns
+    -------
+    str
+        A sentence.
+
+    Examples
+    --------
+    >>> from vbas.core.job.rules import of_records
+    >>> of_records(300)[:39]
+    'Every region has at least 300 records, '
+    """
+    return tr(
+        "Every region has at least {people:,.0f} records, which stand for people as POPULATION is empty: where "
+        "people have several, a region may have fewer people than that.",
+        people=people,
+    )
+
+
+def _counted_by_records(job: Job, people: float) -> tuple[str, ...]:
+    """The same of a job; nothing where a population was given. people : 0 for any"""
+    return (of_records(people),) if people and not job.given("POPULATION") else ()
+
+
+def _what_is_left(rule: Rule, people: float) -> tuple[str, ...]:
     """That a least population of every region is one of what is left of a larger region, too: one of the finest level
     at least. LEAST_LEFT_PEOPLE would ask for no more, and cost distance."""
     if not rule.least_population:
@@ -87,7 +120,7 @@ def _what_is_left(job: Job, rule: Rule) -> tuple[str, ...]:
         tr(
             "Every region of the finest level has at least {people:,.0f} people. So has what is left of a larger "
             "region without some of those inside it, such as those that show a class themselves.",
-            people=max(rule.least_population, job.number("LEAST_POPULATION") if job.has("LEAST_POPULATION") else 0),
+            people=people,
         ),
     )
 

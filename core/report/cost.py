@@ -59,15 +59,11 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
     risk = risk_of(records, people)
     among = 2.0 ** (measures.non_uniform_entropy / max(_rated(plan), 1))
     same = float((records.astype(float) * people).sum()) / max(plan.n_released, 1)
+    placed = tr(
+        "On average a released record places its person to within {metres:,.0f} m.", metres=measures.mean_distance
+    )
     rows: list[tuple[object, ...]] = [
-        (
-            tr("Mean distance, m"),
-            measures.mean_distance,
-            tr(
-                "On average a released record places its person to within {metres:,.0f} m.",
-                metres=measures.mean_distance,
-            ),
-        ),
+        *([(tr("Mean distance, m"), measures.mean_distance, placed)] if plan.n_released else []),
         _area_row(measures, plan, n_areas),
         (
             tr("Areas to guess among"),

@@ -211,7 +211,7 @@ def _measures(published: PublicReport) -> Section:
         (tr("Regions"), published.levels.crosswalks[0].n_regions, tr("The more, the finer the geography.")),
         (tr("Classes"), len(sizes), tr("Combinations of region and quasi-identifiers that occur in the release.")),
     ]
-    if metres is not None:
+    if metres is not None and published.release.n_records:
         mean = _mean(metres, published.release.counts)
         rows.append((_distance_title(published), mean, _distance_meaning(published, mean)))
     if published.counts_people:

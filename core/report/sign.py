@@ -13,7 +13,7 @@ from .. import counted
 from ..anonymise import Account
 from ..dataclass import dataclass
 from ..errors import VbasError
-from ..evaluation import evaluate_by_value, worst_group
+from ..evaluation import evaluate_by_value, people_are_records, worst_group
 from ..language import all_of, in_turn, language, plural, tr
 from ..plain_text import in_one_line
 from ..privacy.derivable import in_short
@@ -82,15 +82,18 @@ class SignPage:
     content: str
 
 
-def sign_page(account: Account, signing: Signing, title: str, verdict: str, date: str) -> SignPage:
+def sign_page(
+    account: Account, signing: Signing, title: str, verdict: str, date: str, kept: Sequence[str] = ()
+) -> SignPage:
     """The page of a release.
 
-    account : of the release; signing : what is said beside it; title, verdict, date : of the report
+    account : of the release; signing : what is said beside it; title, verdict, date : of the report; kept : the fields
+    that are released as they are, where the account has no rows that tell them
     """
     measures, plan = account.measures, account.plan.by_value
     worst = worst_group(evaluate_by_value(account.areas, plan), plan.k) if measures.n_suppressed else None
     loses = worst.sentence(measures.suppression_percent) if worst is not None else tr("Nobody is suppressed.")
-    facts = [(tr("What"), _what(account)), *_said(signing), (tr("Made by"), signing.made_by)]
+    facts = [(tr("What"), _what(account, kept)), *_said(signing), (tr("Made by"), signing.made_by)]
     facts = [(label, text) for label, text in facts if text]
     numbers = [
         (f"{formatted(measures.suppression_percent)} %", tr("of the records are suppressed")),
@@ -98,7 +101,10 @@ def sign_page(account: Account, signing: Signing, title: str, verdict: str, date
         (
             (f"{formatted(round(measures.mean_distance))} m", tr("mean distance of a released record"))
             if measures.mean_distance > 0
-            else (formatted(measures.n_regions), tr("regions of the finest level"))
+            else (
+                formatted(measures.n_regions),
+                plural("region of the finest level", "regions of the finest level", measures.n_regions),
+            )
         ),
     ]
     good = account.rows is not None and account.smallest is not None
@@ -107,12 +113,15 @@ def sign_page(account: Account, signing: Signing, title: str, verdict: str, date
     )
 
 
-def previewed(account: Account, signing: Signing, date: str) -> SignPage:
-    """What the page of a release would say that is not made yet: its files and their hashes are not known."""
+def previewed(account: Account, signing: Signing, date: str, kept: Sequence[str] = ()) -> SignPage:
+    """What the page of a release would say that is not made yet: its files and their hashes are not known.
+
+    kept : the fields that would be released as they are
+    """
     verdict = tr(
         "Nothing is released yet. The run counts everything again, and adds the files with their content hashes."
     )
-    return sign_page(account, signing, tr("Preview of the page to sign"), verdict, date)
+    return sign_page(account, signing, tr("Preview of the page to sign"), verdict, date, kept)
 
 
 def said_on(page: SignPage, signing: Signing) -> SignPage:
@@ -165,12 +174,14 @@ def texts_of_page() -> dict[str, str]:
     }
 
 
-def _what(account: Account) -> str:
+def _what(account: Account, kept: Sequence[str]) -> str:
     """What is released: records, where they are shown, and their fields."""
     names = list(account.plan.profile.quasi_identifiers)
     if account.rows is not None:
-        names += [name for name in account.rows.release.fields if name not in names]
-    names += [field.name for field in account.kept if field.name not in names]
+        names += [*account.rows.release.fields, *(field.name for field in account.kept)]
+    else:
+        names += [*(shares.field for shares in account.requirement.shares), *kept]
+    names = list(dict.fromkeys(names))
     listed = names[:MOST_FIELDS]
     further = len(names) - len(listed)
     if further:
@@ -206,9 +217,7 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     if account.changed is not None and account.changed.n_rare:
         rows.append((tr("Records of rare values"), _held_back(account.changed.n_rare)))
     if ask.least_population:
-        rows.append(
-            (tr("Least population"), tr("a population of {people:,.0f} in every region", people=ask.least_population))
-        )
+        rows.append((tr("Least population"), _least_population(account)))
     rows.append((tr("Published rule"), tr("none: your own numbers") if ask.rule == NO_RULE else ask.rule))
     if account.nested:
         held = tr(ask.disclosure)
@@ -220,6 +229,13 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     rows.append((tr("Register of releases"), signing.register or none))
     rows += [(tr("Policy"), f"{policy.path} (SHA-256 {policy.sha256})") for policy in account.policies]
     return rows
+
+
+def _least_population(account: Account) -> str:
+    people = account.ask.least_population
+    if people_are_records(account.areas, account.plan):
+        return tr("{people:,.0f} records in every region, as no population was given", people=people)
+    return tr("a population of {people:,.0f} in every region", people=people)
 
 
 def _held_back(n: int) -> str:

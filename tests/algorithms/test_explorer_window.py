@@ -510,11 +510,12 @@ def test_unloading_ends_the_work_and_takes_the_layer_away(dock, entry, monkeypat
 
 def test_without_a_package_it_says_so_in_place_of_opening(provider, qgis_iface, monkeypatch):
     said = []
-    monkeypatch.setattr(entry_module, "missing_message", lambda: "VBAS needs shapely.")
-    monkeypatch.setattr(qgis_iface.messageBar(), "pushWarning", lambda *words: said.append(words), raising=False)
+    monkeypatch.setattr(entry_module, "missing_message", lambda: "VBAS needs shapely:\npip install shapely")
+    monkeypatch.setattr(qgis_iface.messageBar(), "pushMessage", lambda *words: said.append(words[:3]), raising=False)
     made = entry_module.ReleaseEntry(qgis_iface)
     made.action.trigger()
-    assert made.dock is None and said == [("VBAS", "VBAS needs shapely.")] and not made.action.isChecked()
+    assert made.dock is None and said == [("VBAS", "VBAS needs shapely:", "pip install shapely")]
+    assert not made.action.isChecked()
     made.remove()
 
 

@@ -30,6 +30,16 @@ def test_plain_text_has_all_words_and_no_tag(algorithms):
         assert words(told) == words(document.toPlainText()), algorithm.name()
 
 
+def test_boxes_that_a_help_says_to_tick_are_in_the_form(algorithms):
+    named = []
+    for algorithm in algorithms:
+        boxes = [parameter.description() for parameter in algorithm.parameterDefinitions()]
+        for box in re.findall(r"tick “([^”]+)”", help_text(algorithm.HELP)):
+            assert box in boxes, algorithm.name()
+            named.append(box)
+    assert named
+
+
 def test_lists_and_signs_stay_readable():
     html = "<p>First &amp; <b>last</b><br>line</p><ul><li>one</li><li>two: a &lt; b</li></ul>"
     assert help_text(html) == "First & last line\n- one\n- two: a < b"

@@ -9,11 +9,13 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from vbas.core.anonymise import Ask, anonymise, rate
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
 from vbas.core.evaluation import evaluate_by_area, mean_distances, people_shown
 from vbas.core.levels import Levels
 from vbas.core.nesting.making import build_levels
 from vbas.core.records.matching import match_records
+from vbas.core.report.cost import person_section
 from vbas.core.report.sign import Signing, previewed, said_on, sign_page
 from vbas.core.synthetic.hamlet import hamlet
 
@@ -65,3 +67,30 @@ def test_the_preview_says_what_the_page_says_but_for_the_files():
         assert (said.facts, said.terms, said.numbers, said.loses) == (page.facts, page.terms, page.numbers, page.loses)
         assert page.good and not said.good and "Nothing is released yet" in said.verdict
         assert ("For whom", "not said") in preview.facts and ("For whom", "The university") in said.facts
+
+
+def test_the_preview_names_what_else_is_released_and_a_region_alone_is_one():
+    areas, records, crosswalk = hamlet()
+    preview = previewed(rate(areas, records, Levels((crosswalk,)), Ask(2)), Signing(), "", ["sex", "income", "income"])
+    (what,) = [text for label, text in preview.facts if label == "What"]
+    assert what.endswith("sex and income") and what.count("sex") == 1
+    one_region = Crosswalk(np.zeros(len(areas), np.int64), 1)
+    page = previewed(rate(areas, records, Levels((one_region,)), Ask(99)), Signing(), "")
+    assert ("1", "region of the finest level") in page.numbers
+
+
+def test_reports_of_nothing_place_nobody():
+    areas, records, crosswalk = hamlet()
+    account = anonymise(areas, records, Levels((crosswalk,)), Ask(99))
+    assert account.plan.n_released == 0
+    section = person_section(account.measures, account.plan, len(areas))
+    assert not any("to within" in str(cell) for row in section.rows for cell in row)
+
+
+def test_the_page_does_not_call_records_people():
+    areas, records, crosswalk = hamlet()
+    counted = areas.with_population(records.profile.area_sizes)
+    for of, said in ((areas, "a population of 2 in every region"), (counted, "2 records in every region, as no popul")):
+        account = rate(of, records, Levels((crosswalk,)), Ask(2, least_population=2.0))
+        (least,) = [text for label, text in previewed(account, Signing(), "").terms if label == "Least population"]
+        assert least.startswith(said)

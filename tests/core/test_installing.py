@@ -193,3 +193,17 @@ ROOMS = ("core", "algorithms", "vbas_plugin")
 def fenced(text):
     """What stands between fences in a page, as it would be copied."""
     return re.findall(r"^```\w*\n(.*?)\n```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there QGIS brings its own Python")
+def test_a_python_that_a_terminal_has_first_is_not_taken_for_that_of_qgis(tmp_path, monkeypatch):
+    """Within QGIS `sys.executable` is the first python3 of the path, which pyenv or conda may have put there."""
+    other, own = tmp_path / "shims", tmp_path / "usr" / "bin"
+    for folder in (other, own):
+        folder.mkdir(parents=True)
+        (folder / "python3").touch()
+    monkeypatch.setattr(sys, "executable", str(other / "python3"))
+    monkeypatch.setattr(sys, "prefix", str(own.parent))
+    assert installing.interpreter() == str(own / "python3")
+    (own / "python3").unlink()
+    assert installing.interpreter() == str(other / "python3")

@@ -128,5 +128,15 @@ def test_files_of_spreadsheets_are_read_or_said_to_be_of_another_kind(tmp_path):
 @pytest.mark.parametrize(("asked", "said"), [(0.0, "at least 5000 people"), (8000.0, "at least 8000 people")])
 def test_the_people_of_every_region_are_those_of_the_rule_or_more_where_more_are_asked_for(asked, said):
     values = {"RULE": "CDC: sub-county counts of common outcomes", "K": 5, "LEAST_POPULATION": asked}
-    (sentence,) = [one for one in rule_sentences(Job(values, {"RULE"}), nested=True) if one.startswith("Every region")]
-    assert said in sentence
+    (sentence,) = every_region(values, {"RULE", "POPULATION"}, nested=True)
+    assert said in sentence and "what is left" in sentence
+    for nested in (True, False):
+        (sentence,) = every_region(values, {"RULE"}, nested)
+        assert said.replace("people", "records") in sentence and "a region may have fewer people" in sentence
+    (sentence,) = every_region({"LEAST_POPULATION": 7.0}, set(), nested=False)
+    assert "at least 7 records" in sentence
+    assert not every_region({"LEAST_POPULATION": 7.0}, {"POPULATION"}, nested=False)
+
+
+def every_region(values, named, nested):
+    return [one for one in rule_sentences(Job(values, named), nested) if one.startswith("Every region")]

@@ -40,10 +40,11 @@ SAVED_IN = {
 
 class RegionLayer(QObject):
     """Shows one table of regions after the other. clicked : level, from 0, and number of a region; changed : the layer
-    came or went; clicking : whether clicks on the map ask for regions"""
+    came or went; shown : other regions are; clicking : whether clicks on the map ask for regions"""
 
     clicked = pyqtSignal(int, int)
     changed = pyqtSignal()
+    shown = pyqtSignal()
     clicking = pyqtSignal(bool)
 
     def __init__(self, iface: Any, parent: QObject | None = None) -> None:
@@ -64,6 +65,7 @@ class RegionLayer(QObject):
         if there is not None and there.fields().names() == table.qgs_fields.names() and there.crs() == table.crs:
             refill(there, table)
             self.set_visible(True)
+            self.shown.emit()
             return
         self._remove_layer()
         title = tr("Regions looked at")
@@ -80,6 +82,7 @@ class RegionLayer(QObject):
         for on in (False, True):  # a group that was empty when it came in is shown closed, whatever it says of itself
             group.setExpanded(on)
         self.changed.emit()
+        self.shown.emit()
 
     def set_visible(self, on: bool) -> None:
         """Tick the layer in the list of layers, or untick it: two layers with numbers hide each other."""

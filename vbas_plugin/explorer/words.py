@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...core.evaluation import Measures
 from ...core.language import plural, tr
+from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 from .session import ExplorerState
 
 
@@ -25,14 +27,20 @@ def summary_of(state: ExplorerState) -> str:
             records=measures.n_records,
             percent=measures.suppression_percent,
         ),
-        tr(
-            "On average a released record places its person to within {metres:,.0f} m.",
-            metres=measures.mean_distance,
-        ),
+        _placed(measures, levels > 1),
     ]
     if levels > 1:
         lines.insert(1, plural("{n} level above them.", "{n} levels above them.", levels - 1))
     return "\n".join(lines).replace(" %", "\N{NO-BREAK SPACE}%")  # on one line
+
+
+def _placed(measures: Measures, nested: bool) -> str:
+    """How closely the release places people; that there is none where all records are suppressed."""
+    if measures.n_suppressed == measures.n_records:
+        return NOTHING_RELEASED_NESTED if nested else NOTHING_RELEASED
+    return tr(
+        "On average a released record places its person to within {metres:,.0f} m.", metres=measures.mean_distance
+    )
 
 
 def where_shown(state: ExplorerState, level: int, number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -252,7 +253,16 @@ class DataStep(QWidget):
         """What was read of the layers is no longer what they hold."""
         self._columns = {}
         self.state.take_fields(_names(self.records.currentLayer()))
+        self._let_go_of_fields()
         self._soon.start()
+
+    def _let_go_of_fields(self) -> None:
+        """Propose anew where a field that was chosen is gone: its list shows another one, and says nothing of it."""
+        state, areas, records = self.state, self.regions.currentLayer(), self.records.currentLayer()
+        if {state.region_id, state.population} - {"", *_names(areas)}:
+            self._take_areas(areas)
+        if {state.record_region, state.record_count} - {"", *_names(records)}:
+            self._take_records(records)
 
     def _lose(self, name: str) -> None:
         """Nothing may read a layer any more once this returns."""
@@ -267,6 +277,7 @@ class DataStep(QWidget):
             self._worker.stop()
             self.data_checked = None
             self._show_data_checked()
+            self._show(self.problems, state.missing_data(), SAID)
             return
         layers = {"REGIONS": areas, "RECORDS": records}
         self._watch.watch(list(layers.values()))
@@ -298,7 +309,11 @@ class DataStep(QWidget):
             return counted_over(data_checked, *whole), known
 
         title = tr("VBAS release: looking the data over")
-        self._worker.start(title, work, self._take_found, self._fail, self._take_sample)
+
+        def failed(error: Exception) -> None:
+            self._fail(error, reading.problem)
+
+        self._worker.start(title, work, self._take_found, failed, self._take_sample)
 
     def _take_sample(self, data_checked: DataChecked) -> None:
         """What the first records show, while all are being read."""
@@ -329,11 +344,11 @@ class DataStep(QWidget):
             self._proposing = False
             self._soon.stop()  # just these were looked over
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: Exception, problem: Callable[[Exception], str] = str) -> None:
         self.data_checked = None
         self._show_data_checked()
         if not isinstance(error, Cancelled):
-            self._show(self.problems, str(error), WRONG)
+            self._show(self.problems, problem(error), WRONG)
         self.checked.emit()
 
     def _show_data_checked(self, warnings: list[str] | None = None) -> None:

@@ -79,13 +79,15 @@ class ReleaseDock(QDockWidget):
             self._look()
         elif step == DECIDE:
             self._wanted = True
+            if self.look.stale:
+                self.decide.forget()  # what it shows is of other data
             self._look()
             self._offer()
             self._tell_why_not()
 
     def end(self) -> None:
         """Before the dock goes away for good."""
-        QgsProject.instance().cleared.disconnect(self._forget)
+        QgsProject.instance().cleared.disconnect(self._forget_all)
         for part in (self.hand_over, self.decide, self.roles, self.data, self.look):
             part.end()
 
@@ -154,11 +156,12 @@ class ReleaseDock(QDockWidget):
         self._to_panel.timeout.connect(lambda: self.scroll.ensureWidgetVisible(self.look.panel))
         self.look.panel.filled.connect(lambda: self._to_panel.start(0))
         self.look.session.regions.connect(self._offer)
+        self.look.map.shown.connect(lambda: self.hand_over.show_on_map(False))
         self.look.session.changed.connect(self._tell_why_not)
         self.look.session.said.connect(lambda *_: self._tell_why_not())
         self.decide.rule_chosen.connect(self._offer_anew)
         self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
-        QgsProject.instance().cleared.connect(self._forget)
+        QgsProject.instance().cleared.connect(self._forget_all)
 
     def _looked_without(self, name: str) -> ExplorerState | None:
         """What is looked at, where it is of what is chosen now but for how coarse a column is shown, and of its values
@@ -194,7 +197,7 @@ class ReleaseDock(QDockWidget):
             self.decide.say(self.data.missing(), True)
         elif session.busy:
             self.decide.say(tr("First it is looked at what regions cost."))
-        elif session.state is None:
+        elif session.state is None or self.look.stale:
             self.decide.say(self.look.message.text(), True)
 
     def _offer_anew(self) -> None:
@@ -203,7 +206,9 @@ class ReleaseDock(QDockWidget):
 
     def _not_ready(self) -> str:
         """What has to be done before anything can be handed over; empty for nothing."""
-        if self.look.session.state is None or self.look.stale:
+        if self.look.session.state is None:
+            return self.data.missing() or tr("Choose a release under Decide first.")
+        if self.look.stale:
             return self.data.missing() or tr("The data or the roles were changed: open Decide once more.")
         return ""
 
@@ -211,3 +216,8 @@ class ReleaseDock(QDockWidget):
         """Let go of all that was read."""
         self.decide.forget()
         self.look.forget()
+
+    def _forget_all(self) -> None:
+        """What was handed over as well: the project that it was of is gone."""
+        self._forget()
+        self.hand_over.forget()

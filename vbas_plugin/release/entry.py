@@ -7,6 +7,7 @@ from importlib import import_module
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
+from qgis.core import Qgis
 from qgis.PyQt.QtCore import QEventLoop, Qt, QTimer
 from qgis.PyQt.QtGui import QIcon
 from qgis.PyQt.QtWidgets import QDockWidget, QMainWindow, QMenu, QWidget
@@ -54,7 +55,9 @@ class ReleaseEntry:
             missing = missing_message()
             if missing:
                 self.action.setChecked(False)
-                self._iface.messageBar().pushWarning("VBAS", missing)
+                # The bar has room for a line or two; its button shows all, the lines to copy as they are.
+                why, _, lines = missing.partition("\n")
+                self._iface.messageBar().pushMessage("VBAS", why, lines, Qgis.MessageLevel.Warning)
                 return
             from .dock import ReleaseDock
 

@@ -100,6 +100,7 @@ class HandOverStep(QWidget):
 
     def run(self) -> None:
         """Make the release, behind the window."""
+        self.links.setText("")  # what an earlier run wrote is not of this one
         problem = self.ready() or self._missing()
         if problem:
             self._say(problem, WRONG)
@@ -116,7 +117,6 @@ class HandOverStep(QWidget):
             self._say(problem, WRONG)
             return
         self._say("")
-        self.links.setText("")
         task = QgsProcessingAlgRunnerTask(algorithm, parameters, context, run_log)
         task.executed.connect(lambda ok, results: self._take_results(bool(ok), results, run_log, context))
         run_log.progressChanged.connect(lambda percent: self.bar.setValue(round(percent)))
@@ -132,6 +132,18 @@ class HandOverStep(QWidget):
         except VbasError as error:
             self.compared.setText(str(error))
         self._refresh()
+
+    def show_on_map(self, on: bool) -> None:
+        """Tick the released regions in the list of layers, or untick them."""
+        node = QgsProject.instance().layerTreeRoot().findLayer(self._regions)
+        if node is not None:
+            node.setItemVisibilityChecked(on)
+
+    def forget(self) -> None:
+        """Let go of what was made; a run that goes on tells its own end."""
+        self._regions = ""
+        self.links.setText("")
+        self._say("")
 
     def end(self) -> None:
         """Before the dock goes away for good."""
@@ -174,6 +186,8 @@ class HandOverStep(QWidget):
             add_row(layout, text, widget, tip)
         for name, line in ((RECIPIENT, self.recipient), (PURPOSE, self.purpose), (PREPARED_BY, self.prepared_by)):
             line.setText(remembered(name) or "")
+            line.textChanged.connect(self._take_words)
+        self._take_words()
         self.links.setOpenExternalLinks(True)
         self.go.setToolTip(tr("Make the release, recount it and write it. If it does not hold, nothing is written."))
         self.earlier.setToolTip(
@@ -199,22 +213,28 @@ class HandOverStep(QWidget):
     def _missing(self) -> str:
         if not self.state.decision:
             return tr("Choose a release under Decide first.")
-        if not self.folder.filePath().strip():
+        if not _path_of(self.folder):
             return tr("Choose a new folder for the release.")
+        for path in (_path_of(self.folder), _path_of(self.register)):
+            if path and not Path(path).is_absolute():
+                return tr(
+                    "Give the whole path, from the disk on: “{path}” would lie wherever QGIS was started.", path=path
+                )
         return ""
 
     def _take(self) -> None:
         """Have the state say what the lines do."""
-        folder = Path(self.folder.filePath().strip()).expanduser()
+        folder = Path(_path_of(self.folder))
         self.state.outputs = {"RELEASE_FOLDER": str(folder)}
         beside = {name: str(folder.with_name(f"{folder.name}-{file}")) for name, file in BESIDE.items()}
         self.state.outputs.update(beside)
-        self.state.said = {
-            RECIPIENT: self.recipient.text().strip(),
-            PURPOSE: self.purpose.text().strip(),
-            PREPARED_BY: self.prepared_by.text().strip(),
-            "REGISTER": self.register.filePath().strip(),
-        }
+        self._take_words()
+        self.state.said["REGISTER"] = _path_of(self.register)
+
+    def _take_words(self) -> None:
+        """Have the state say, and so the preview of the page, for whom, why and by whom."""
+        lines = {RECIPIENT: self.recipient, PURPOSE: self.purpose, PREPARED_BY: self.prepared_by}
+        self.state.said.update({name: line.text().strip() for name, line in lines.items()})
 
     def _take_results(
         self, done: bool, results: Mapping[str, Any], run_log: RunLog, context: QgsProcessingContext
@@ -300,6 +320,12 @@ class HandOverStep(QWidget):
         self.layout_of_map.setVisible(bool(self._regions) and not self.busy)
         for label in (self.message, self.links, self.compared):
             label.setVisible(bool(label.text()))
+
+
+def _path_of(chooser: QgsFileWidget) -> str:
+    """What was typed or chosen, with the user's own folder for “~”; empty for nothing."""
+    typed = chooser.filePath().strip()
+    return str(Path(typed).expanduser()) if typed else ""
 
 
 def _labels() -> dict[str, str]:

@@ -76,8 +76,7 @@ class LayerProposals(QObject):
         """Propose among all layers; new : those that have just come, of which QGIS may have chosen one itself."""
         if new and all(_is_own(layer) for layer in new):
             return
-        offered = offered_of(vector_layers())
-        chosen = [box.currentLayer().id() if box.currentLayer() is not None else "" for box in self._lists]
+        offered, chosen = offered_of(vector_layers()), self._chosen()
         if not self.settled and self._joins_nothing(offered, chosen):
             self._proposed = chosen  # so that any that comes may be the one
         kept = ["" if self._is_free(n, new) else identifier for n, identifier in enumerate(chosen)]
@@ -87,6 +86,7 @@ class LayerProposals(QObject):
         if few:
             self._show(_proposed(offered, kept, self._known.joins()), new)
         if not few or any(layer.may_be_areas and layer.n_rows > READ_AT_ONCE for layer in offered):
+            seen = self._chosen()
 
             def work(job: Job) -> list[str]:
                 return _proposed(offered, kept, Joins(MOST_AREAS, MANY_ROWS, job.progress))
@@ -94,14 +94,21 @@ class LayerProposals(QObject):
             self._worker.start(
                 tr("VBAS release: looking for layers"),
                 work,
-                lambda identifiers, _: self._show(identifiers, new),
+                lambda identifiers, _: self._show(identifiers, new, seen),
                 lambda error: None,  # what is shown stays
             )
 
-    def _show(self, identifiers: Sequence[str], new: Sequence[QgsMapLayer]) -> None:
+    def _chosen(self) -> list[str]:
+        """The layers that the lists show, by their ids; empty for none."""
+        return [box.currentLayer().id() if box.currentLayer() is not None else "" for box in self._lists]
+
+    def _show(self, identifiers: Sequence[str], new: Sequence[QgsMapLayer], seen: Sequence[str] = ()) -> None:
+        """Show what is proposed. seen : what the lists showed when it was asked for: what they show else by now was
+        chosen by hand, and stays"""
         for n, (box, identifier) in enumerate(zip(self._lists, identifiers)):
             layer = QgsProject.instance().mapLayer(identifier)
-            if layer is not None and self._is_free(n, new):
+            by_hand = bool(seen) and self._chosen()[n] != seen[n]
+            if layer is not None and self._is_free(n, new) and not by_hand:
                 self._proposed[n] = identifier
                 box.setLayer(layer)
 
