@@ -329,6 +329,9 @@ def test_the_audit_gives_grid_areas_smallest_and_page(audit, tmp_path):
     shares, weights = zip(*masked)
     assert np.average(shares, weights=weights) == (pytest.approx(grid[0]["percent_below"]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    by_candidates = [row["percent_below_candidates"] for row in grid if row["k_min"] == 5]
+    least, most = min(by_candidates), max(by_candidates)
+    assert f"guesses among, {least:.2f} to {most:.2f} % fall short of 5 with the rings tried." in page
     # Two by share, and one of fifths for each K_INNER.
     assert page.count('<figure><svg role="img" class="map"') == 4
     assert page.count('<figure><svg role="img" class="chart"') == 2
