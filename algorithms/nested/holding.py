@@ -107,7 +107,8 @@ def say_what_holds(job: FormJob, levels: Levels, tables: Sequence[Counted]) -> N
     )
     if period_of(job):
         apart = tr(
-            "Each period is counted by itself: in a release of all periods with PERIODS “{the_same}” regions show fewer.",
+            "Each period is counted by itself: in a release of all periods with PERIODS “{the_same}” regions show "
+            "fewer.",
             the_same=THE_SAME,
         )
         said = f"{said} {apart}"
