@@ -127,8 +127,8 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
             tr(
                 "Candidate addresses are those of the same area from which the point could have come: it lies in their "
                 "ring. An outsider who has the addresses guesses among them, so they count, not k_act. They are not "
-                "all as likely: with “uniform in distance” the nearer ones are likelier, and with either law those whose "
-                "ring has little room in the area."
+                "all as likely: with “uniform in distance” the nearer ones are likelier, and with either law those "
+                "whose ring has little room in the area."
             ),
             short.sentence(),
         ]

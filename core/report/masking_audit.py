@@ -66,7 +66,7 @@ def audit_report(
 
 
 def _candidates_fall_short(grid: Audit) -> tuple[str, float]:
-    """How many fall short of the smallest K_MIN by candidates, and the most of it, per cent; NaN where none is masked."""
+    """How many fall short of the smallest K_MIN by candidates, and the most, per cent; NaN where none is masked."""
     j = int(grid.k_min.argmin())
     shares = grid.percent_below_candidates[grid.of_method(DONUT), j]
     shares = shares[np.isfinite(shares)]
