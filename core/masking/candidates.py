@@ -43,6 +43,17 @@ def candidates(
     return counts
 
 
+def places_held_back(
+    masking: Masking, households: Households, household_area: np.ndarray, area_of: np.ndarray, k_min: int
+) -> Masking:
+    """The masking without the places that have fewer than K_MIN candidates, each place by itself.
+
+    household_area : (h,), -1 for none; area_of : (N,) of the points
+    """
+    counts = candidates(households, household_area, masking.points, area_of, masking.inner, masking.outer)
+    return replace(masking, points=np.where((counts < k_min)[:, None], np.nan, masking.points))
+
+
 def candidates_of_all(
     households: Households,
     household_area: np.ndarray,

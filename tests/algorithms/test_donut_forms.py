@@ -9,6 +9,8 @@ import pytest
 from qgis.core import QgsCoordinateReferenceSystem, QgsCoordinateTransform, QgsProcessingException, QgsProject
 from scipy.spatial.distance import cdist
 
+from vbas.algorithms.points import donut_mask
+
 from .conftest import make_layer
 
 WEST, SOUTH, SIDE = 630_000.0, 5_520_000.0, 1000.0
@@ -224,6 +226,19 @@ def test_a_cluster_of_the_points_is_searched_for_before_and_after(mask, tmp_path
     layer = people_in(80)
     mask(layer, CATEGORY_FIELD="sex", POPULATION=None, **asked)
     assert "Whether a cluster is still found" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_draws_without_a_cluster_are_held_back_as_the_points_are(mask, monkeypatch):
+    held_back, asked = donut_mask.places_held_back, []
+
+    def noted(*given):
+        asked.append((len(given[0].points), given[-1]))
+        return held_back(*given)
+
+    monkeypatch.setattr(donut_mask, "places_held_back", noted)
+    mask(people_in(60), HOUSEHOLDS=people_in(300, seed=3), K_MIN=7, FIND_CLUSTERS=True)
+    assert asked == [(99 * 60, 7)]
 
 
 def test_a_seed_repeats_and_no_seed_does_not(mask):
