@@ -240,7 +240,7 @@ def test_points_that_are_held_back_make_no_cluster_elsewhere():
 
         return mask
 
-    after = {0: [], 5: []}
+    after: dict[int, list[float]] = {0: [], 5: []}
     for _ in range(3):
         cases = rng.integers(0, len(points), 400)
         released = masked(5)(cases, rng)
