@@ -36,8 +36,10 @@ class PartitionCells(VbasAlgorithm):
     HELP = tr(
         "<p>Takes small squares (or any small areas) with their population in several years, and joins them into "
         "small connected groups that have at least k people in every year. The groups stay the same "
-        "over time, so people can be followed without their square being given away. Several minimums hold at once, "
-        "such as 100 persons and 50 households.</p>"
+        "over time, so that records of all years can show the group in place of the square; a square with enough "
+        "people of its own may be a group. Several minimums hold at once, such as 100 persons and 50 households.</p>"
+        "<p>Not looked at is who is followed from year to year: few people, or one alone, may have moved between the "
+        "same groups in the same years.</p>"
         "<p>Use it once for a country or town; its crosswalk goes into “Release records” and “Evaluate regions”. Cells "
         "whose surroundings have too few people are left out, and listed with the reason. No group is ever below a "
         "minimum: all are recounted at the end.</p>"

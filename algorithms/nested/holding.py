@@ -15,6 +15,7 @@ from ...core.language import tr
 from ...core.levels import Levels
 from ...core.nesting.holding import Counted, Holding, counted_by, held_percent
 from ...core.parameters import RESERVE, SMALLEST_K
+from ...core.privacy.series import THE_SAME
 from ...core.profile import Profile
 from ...core.records.matching import match_records
 from ..form.effective import GIVEN, Conditions
@@ -41,9 +42,11 @@ def held_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr("Share of the records that every region must show (%)"),
         None,
         tr(
-            "A region holds where so many of its records are of classes of K and more, in every period and table. "
-            "Regions of the finest level that do not are joined with the nearest until all do. Such as 80; empty asks "
-            "for none. A nested release shows the others in larger regions."
+            "A region holds where so many of its records are of classes of K and more, in every period and table, each "
+            "by itself: with PERIODS “{the_same}” a release of all periods shows fewer. Regions of the finest level "
+            "that do not hold are joined with the nearest until all do. Such as 80; empty asks for none. A nested "
+            "release shows the others in larger regions.",
+            the_same=THE_SAME,
         ),
         0.0,
         100.0,
@@ -54,8 +57,8 @@ def held_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         RESERVE,
         tr("Reserve: how many times K a class needs now"),
         tr(
-            "With 1.5 and K = 5 only classes of 8 and more count as shown, so that the regions hold next year too, "
-            "when people have moved and aged. The guide says how often they did."
+            "With 1.5 and K = 5 only classes of 8 and more count as shown, so that more of the regions hold next year "
+            "too, when people have moved and aged. The guide says how often they did."
         ),
         advanced=True,
     )
@@ -102,4 +105,11 @@ def say_what_holds(job: FormJob, levels: Levels, tables: Sequence[Counted]) -> N
         least=holding.least,
         held=", ".join(tr("{n} of {n_regions}", n=int(of_level.sum()), n_regions=len(of_level)) for of_level in held),
     )
+    if period_of(job):
+        apart = tr(
+            "Each period is counted by itself: in a release of all periods with PERIODS “{the_same}” regions show "
+            "fewer.",
+            the_same=THE_SAME,
+        )
+        said = f"{said} {apart}"
     (job.info if all(np.all(of_level) for of_level in held) else job.warn)(said)

@@ -8,7 +8,7 @@ import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.language import as_data, tr
-from ...core.masking.candidates import hold_back
+from ...core.masking.candidates import hold_back, places_held_back
 from ...core.masking.donut import Masking, donut_mask, generator, kept_warnings, unmasked_sentence
 from ...core.masking.own_clusters import KeptCluster, kept_cluster
 from ...core.masking.placing import NO_AREA, own_areas
@@ -95,7 +95,7 @@ class DonutMask(VbasAlgorithm):
             form.warn(not_masked)
         hidden.say_hidden(form, case, hiding, k_min)
         measures = masked.measure(case, masking, hiding, k_min, rng, form.progress(75, 80))
-        cluster = kept_cluster_of(form, case, masking, k_inner, k_outer, rng)
+        cluster = kept_cluster_of(form, case, masking, k_inner, k_outer, k_min, rng)
         form.warn(*kept_warnings(case.kept))
         released = masked.masked_table(form, case, masking)
         before.keep(form, released, not masked.falls_short(measures))
@@ -131,7 +131,13 @@ def cluster_search() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 def kept_cluster_of(
-    form: Form, case: MaskingInputs, masking: Masking, k_inner: float, k_outer: float, rng: np.random.Generator
+    form: Form,
+    case: MaskingInputs,
+    masking: Masking,
+    k_inner: float,
+    k_outer: float,
+    k_min: int,
+    rng: np.random.Generator,
 ) -> KeptCluster | None:
     """The cluster before and after; None where it was not asked for, or nothing can be searched."""
     if not form.yes("FIND_CLUSTERS") or case.households is None:
@@ -144,10 +150,11 @@ def kept_cluster_of(
         return None
 
     def masked(households_drawn: np.ndarray, source: np.random.Generator) -> Masking:
-        """Cases at these households, with the categories of points drawn at random."""
+        """Cases at these households, with the categories of points drawn at random, held back as the points are: what
+        is missing in small areas would look like a cluster elsewhere."""
         where = households_drawn.reshape(-1)
         categories = None if case.category_of is None else source.choice(case.category_of[rows], len(where))
-        return donut_mask(
+        moved = donut_mask(
             households.points[where],
             area_of[where],
             case.populations.of_points(area_of[where], categories),
@@ -157,6 +164,7 @@ def kept_cluster_of(
             form.text("DISTANCE"),
             source,
         )
+        return places_held_back(moved, households, area_of, area_of[where], k_min)
 
     return kept_cluster(
         households, case.points.coordinates[rows], masking.points[rows], masked, drawn, rng, form.progress(80, 88)

@@ -42,8 +42,8 @@ def least_candidates() -> Iterable[QgsProcessingParameterDefinition]:
         K_MIN,
         tr(
             "A masked point that could have come from fewer addresses (HOUSEHOLDS of its area in whose ring "
-            "it lies) is held back, not released. 0 holds nothing back. Without HOUSEHOLDS it cannot be "
-            "counted and has no effect."
+            "it lies) is held back, not released. The addresses are not all as likely, and count whoever lives there. "
+            "0 holds nothing back. Without HOUSEHOLDS it cannot be counted and has no effect."
         ),
         0,
     )
@@ -82,7 +82,8 @@ def hiding_of(form: Form, case: MaskingInputs, masking: Masking) -> Hiding | Non
         return None
     _warn_of_missing_addresses(form, case.households, case.homes.points, masking)
     area = own_areas(case.households.points, case.areas.planar_shapes)
-    return hiding(masking, case.homes, case.households, area, _earlier(form, case), form.progress(60, 75))
+    earlier, by_category = _earlier(form, case), case.category is not None
+    return hiding(masking, case.homes, case.households, area, earlier, form.progress(60, 75), by_category)
 
 
 def _warn_of_missing_addresses(form: Form, households: Households, homes: np.ndarray, masking: Masking) -> None:

@@ -29,12 +29,15 @@ class GenerateRecords(VbasAlgorithm):
     SUMMARY = tr("Makes test records for any layer of areas from shares of categories by province.")
     HELP = tr(
         "<p>Draws as many people as each area has, each attribute independently from the shares of the area's "
-        "province, as the published comparison of these methods did (Croft et al. 2015, section 4.1). Nobody in such "
-        "a result exists.</p><p>The shares come from a table, from microdata, or are made up. From microdata whole "
-        "rows can be drawn too, by their weights: then age, income and tenure fit together as they do among real "
-        "people, because every row of the result is a real person's. It is internal, as the microdata are. "
-        "Independent shares can vary from neighbourhood to neighbourhood.</p><p>Use it to try settings, to teach, or "
-        "to test before real records may be used.</p>"
+        "province, as the published comparison of these methods did (Croft et al. 2015, section 4.1). Where the shares "
+        "are made up, nobody in such a result exists.</p><p>The shares come from a table, from microdata, or are made "
+        "up. From microdata whole rows can be drawn too, by their weights: then age, income and tenure fit together as "
+        "they do among real people, because every row of the result is a real person's. It is internal, as the "
+        "microdata are.</p><p>So are records drawn attribute by attribute from microdata, or from a table of shares: a "
+        "value that one person alone has may stand in them, the shares follow from many of them, and of a province "
+        "with a single row each is that person's. Only you know whether the shares may be published.</p><p>Independent "
+        "shares can vary from neighbourhood to neighbourhood. Use it to try settings, to teach, or to test before real "
+        "records may be used.</p>"
     )
 
     def declare(self) -> None:
@@ -82,7 +85,8 @@ class GenerateRecords(VbasAlgorithm):
                 yield [chunk.area, *chunk.quasi_identifiers.values()]
 
         fields = [field(name, "text") for name in (layer.id_field.name(), *drawn.fields)]
-        kind = INTERNAL if form.text("DRAW") == people.WHOLE_ROWS else TEST_DATA
+        made_up = not any(form.given(name) for name in ("DISTRIBUTIONS", "MICRODATA"))
+        kind = TEST_DATA if made_up else INTERNAL
         table = StreamedTable(fields, (), n_rows=len(drawn), parts=parts)
         form.outputs.add("RECORDS", table, title=f"{GENERATED.title} ({kind})", progress=form.progress())
         return {"N_RECORDS": len(drawn)}

@@ -82,12 +82,11 @@ def people_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 def records_output() -> QgsProcessingParameterDefinition:
-    """RECORDS: what kind of output it is depends on DRAW; the layer says which it became."""
+    """RECORDS: what kind of output it is depends on the shares; the layer says which it became."""
     label = tr(
-        "{records} ({test_data}), of {whole_rows} ({internal})",
+        "{records} ({test_data}), of given shares or microdata ({internal})",
         records=GENERATED.title,
         test_data=TEST_DATA,
-        whole_rows=WHOLE_ROWS,
         internal=INTERNAL,
     )
     return described(

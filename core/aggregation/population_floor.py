@@ -7,7 +7,7 @@ import numpy as np
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
 from ..errors import InputError
-from ..language import plural
+from ..language import plural, tr
 from ..neighbours import neighbours_of
 from ..parameters import FLOOR
 from ..profile import Profile
@@ -36,10 +36,12 @@ def population_floor(
     `options.floor` is 0, to an even share of the population. Every region is in one piece and at or above the floor;
     the sites are the mean centres. A part of the map below the floor, such as an island, joins the nearest area across
     the gap.
-    Raises InputError for a floor below 0 or above the whole population.
+    Raises InputError for a floor below 0 or above the whole population, and where nobody lives, as in a part of areas.
     """
     total = float(areas.population.sum())
     FLOOR.check(options.floor)
+    if not total:
+        raise InputError(tr("POPULATION is 0 in every area: choose another field or leave it empty."))
     floor = options.floor or total / max(n_sites, 1)
     if 0 < floor < total:
         # What is less than the people of any area, or gets lost in a sum of all, asks for no more than these.

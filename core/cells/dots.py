@@ -12,6 +12,7 @@ import numpy as np
 import shapely
 
 from .. import counted
+from ..areas import MOST_PEOPLE
 from ..dataclass import dataclass
 from ..errors import InputError, PrivacyError, first_values, refuse_where
 from ..language import as_data, plural, tr
@@ -76,6 +77,7 @@ def counts_of_rates(names: np.ndarray, people: np.ndarray, rate: np.ndarray, fie
             tr("missing"): ~np.isfinite(people),
             tr("negative"): people < 0,
             tr("not a whole number"): people != np.floor(people),
+            tr("more than {most:,.0f}", most=MOST_PEOPLE): people > MOST_PEOPLE,
         },
         tr("PEOPLE field “{field}”", field=fields[0]),
         counted.regions,

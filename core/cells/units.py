@@ -130,7 +130,8 @@ def fall_back(
 
     The people of a unit but for its groups can be counted by whoever has both levels: so each rest must reach the
     minimums, too. Where it falls short, the group with the fewest people of that unit is given up to complete it, and
-    the next, until it does. The cells of a unit that has too few people altogether stay left out.
+    the next, until it does. Where none of that helps, the groups stay and the cells of no group are left out: of a unit
+    that has too few people altogether, and, where years may be empty, of one that has a few in some year.
     partition : of cells whose groups lie within the units. Raises PrivacyError where a recount finds a region short.
     """
     reason, region_of = partition.reason.copy(), partition.crosswalk.region_of.copy()
@@ -143,6 +144,7 @@ def fall_back(
         left = members[region_of[members] < 0]
         if not cells.population[left].any():
             continue  # nobody falls back
+        before, needed = (region_of[members], reason[members]), 0
         while not reaches(cells.population[left].sum(axis=0), minimums, empty_years):
             groups = region_of[members][region_of[members] >= 0]
             if not len(groups):
@@ -153,9 +155,12 @@ def fall_back(
             region_of[given_up] = LEFT_OUT
             reason[given_up] = COMPLETES_REST
             left = np.union1d(left, given_up)
-            completing += 1
+            needed += 1
         if reaches(cells.population[left].sum(axis=0), minimums, empty_years):
             rest[left] = unit
+            completing += needed
+        elif needed:
+            region_of[members], reason[members] = before
         else:
             reason[left] = UNIT_TOO_SMALL
     groups_left, _ = number_compactly(region_of)

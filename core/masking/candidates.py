@@ -43,6 +43,17 @@ def candidates(
     return counts
 
 
+def places_held_back(
+    masking: Masking, households: Households, household_area: np.ndarray, area_of: np.ndarray, k_min: int
+) -> Masking:
+    """The masking without the places that have fewer than K_MIN candidates, each place by itself.
+
+    household_area : (h,), -1 for none; area_of : (N,) of the points
+    """
+    counts = candidates(households, household_area, masking.points, area_of, masking.inner, masking.outer)
+    return replace(masking, points=np.where((counts < k_min)[:, None], np.nan, masking.points))
+
+
 def candidates_of_all(
     households: Households,
     household_area: np.ndarray,
@@ -107,6 +118,7 @@ class Hiding:
     too, 0 where an earlier place is not in the home's ring, so that nothing can be said
     again, elsewhere : (H,) bool, homes masked now that were masked before, and those of them with such a place
     members : (H,) points of each home; weighted : whether an address counts as often as there are households
+    by_category : whether homes move by the people of a category, while addresses count whoever lives there
     """
 
     alone: np.ndarray
@@ -115,6 +127,7 @@ class Hiding:
     elsewhere: np.ndarray
     members: np.ndarray
     weighted: bool = False
+    by_category: bool = False
 
     def sentence(self) -> str:
         """What earlier places take away; empty where there are none."""
@@ -145,7 +158,8 @@ class Hiding:
         drawn, wanted = np.isfinite(self.left), k_min or K_MIN
         short = drawn & (self.left < wanted)
         points, below = int(self.members[drawn].sum()), int(self.members[short].sum())
-        return Shortfall(wanted, k_min > 0, points, int(drawn.sum()), below, int(short.sum()), self.weighted)
+        homes = int(drawn.sum())
+        return Shortfall(wanted, k_min > 0, points, homes, below, int(short.sum()), self.weighted, self.by_category)
 
 
 @dataclass(frozen=True)
@@ -153,6 +167,7 @@ class Shortfall:
     """Masked points with fewer than k_min candidate addresses, counted as points (people) and as homes.
 
     held : they are held back; weighted : an address counts as often as there are households, which share its door
+    by_category : as of `Hiding`
     """
 
     k_min: int
@@ -162,6 +177,7 @@ class Shortfall:
     points_below: int
     homes_below: int
     weighted: bool = False
+    by_category: bool = False
 
     @property
     def percent(self) -> float:
@@ -174,7 +190,19 @@ class Shortfall:
         return 2 * self.points_below > self.points or 2 * self.homes_below > self.homes
 
     def sentence(self) -> str:
-        """The share that falls short and what becomes of it; what to do, where most do."""
+        """The share that falls short and what becomes of it; what to do, where most do; what a category tells."""
+        known = (
+            tr(
+                "The addresses are counted whoever lives there: who knows where people of the point's category live "
+                "guesses among these alone, and they may be fewer than {k_min}.",
+                k_min=self.k_min,
+            )
+            if self.by_category
+            else ""
+        )
+        return " ".join(filter(None, (self._counted(), known)))
+
+    def _counted(self) -> str:
         if not self.points_below:
             if self.weighted:
                 return tr(
@@ -215,18 +243,20 @@ def hiding(
     household_area: np.ndarray,
     earlier: tuple[np.ndarray, np.ndarray] | None = None,
     progress: Progress = silent,
+    by_category: bool = False,
 ) -> Hiding:
     """Count the candidate addresses of masked homes.
 
     masking : of the H homes; earlier : (p, 2) earlier masked places in planar metres and (p,) the home of each. Earlier
-    places are taken to come from the same kind of ring, and are counted where the home is masked now.
+    places are taken to come from the same kind of ring, and are counted where the home is masked now; by_category : as
+    of `Hiding`.
     """
     alone = candidates(
         households, household_area, masking.points, homes.area_of, masking.inner, masking.outer, progress
     )
     nobody, weighted = np.zeros(len(homes), bool), not households.unweighted
     if earlier is None:
-        return Hiding(alone, alone, nobody, nobody, homes.members, weighted)
+        return Hiding(alone, alone, nobody, nobody, homes.members, weighted, by_category)
     places, owner = earlier
     known = np.isfinite(places).all(axis=1) & masking.masked[owner]
     places, owner = places[known], owner[known]
@@ -246,7 +276,7 @@ def hiding(
         masking.outer,
     )
     left = np.where(elsewhere, 0.0, np.where(again, left, alone))
-    return Hiding(alone, left, again, elsewhere, homes.members, weighted)
+    return Hiding(alone, left, again, elsewhere, homes.members, weighted, by_category)
 
 
 def hold_back(masking: Masking, candidates: Hiding, k_min: int) -> Masking:

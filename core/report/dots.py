@@ -141,6 +141,9 @@ def _not_looked_at() -> tuple[str, ...]:
         ),
         tr("Other maps or tables of the same people, by other groups, other categories, or for other years."),
         tr("Whether a row is a person: people who stand in several rows are counted as often."),
+        tr(
+            "Whether groups overlap: where one lies in another, the counts of what is left of it follow by subtraction."
+        ),
         tr("Whether the groups themselves hold k people, which “Partition cells over time” sees to."),
     )
 

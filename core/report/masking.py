@@ -126,7 +126,9 @@ def _anonymity(masking: Masking, hidden: Anonymity) -> Section:
             ),
             tr(
                 "Candidate addresses are those of the same area from which the point could have come: it lies in their "
-                "ring. An outsider who has the addresses guesses among them, so they count, not k_act."
+                "ring. An outsider who has the addresses guesses among them, so they count, not k_act. They are not "
+                "all as likely: with “uniform in distance” the nearer ones are likelier, and with either law those "
+                "whose ring has little room in the area."
             ),
             short.sentence(),
         ]
@@ -161,8 +163,8 @@ def _cluster(cluster: KeptCluster) -> Section:
         "The points are taken for cases and the households for the population. The search is a circular scan with the "
         "Poisson model (Kulldorff 1997) that takes the most likely circle only, among circles around households "
         "({centres} at most) that hold 1, 2, … 50 % of all. The chance is that of draws without a cluster ({draws}, "
-        "masked in the same way), from 0.01 upwards; up to 0.05 is called significant. Other clusters, smaller ones "
-        "and other shapes are not looked at.",
+        "masked and held back in the same way, but for earlier places), from 0.01 upwards; up to 0.05 is called "
+        "significant. Other clusters, smaller ones and other shapes are not looked at.",
         centres=CENTRES,
         draws=NULL_DRAWS,
     )

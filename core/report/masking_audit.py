@@ -47,7 +47,8 @@ def audit_report(
         smallest=in_turn(map(_sentence, smallest)),
     )
     enough = tr("Tripling K_MIN is enough here.") if triple else tr("Tripling K_MIN is not enough here.")
-    verdict = f"{sentence} {enough}"
+    candidates, most = _candidates_fall_short(grid)
+    verdict = f"{sentence} {enough} {candidates}"
     sections = [
         _grid_section(grid, wanted_percent),
         _candidates_section(grid),
@@ -60,7 +61,26 @@ def audit_report(
         _not_masked_section(grid),
         *how_it_was_done(notes, provenance),
     ]
-    return render(Report(tr("Donut audit report"), verdict, triple, True, sections, provenance.date))
+    good = triple and not most > wanted_percent
+    return render(Report(tr("Donut audit report"), verdict, good, True, sections, provenance.date))
+
+
+def _candidates_fall_short(grid: Audit) -> tuple[str, float]:
+    """How many fall short of the smallest K_MIN by candidates, and the most, per cent; NaN where none is masked."""
+    j = int(grid.k_min.argmin())
+    shares = grid.percent_below_candidates[grid.of_method(DONUT), j]
+    shares = shares[np.isfinite(shares)]
+    if not len(shares):
+        return "", float("nan")
+    sentence = tr(
+        "That is by k_act, the households nearer to the true place. By the households that a masked place could have "
+        "come from, which is what an outsider guesses among, {least:.2f} to {most:.2f} % fall short of {k_min:g} with "
+        "the rings tried.",
+        k_min=grid.k_min[j],
+        least=shares.min(),
+        most=shares.max(),
+    )
+    return sentence, float(shares.max())
 
 
 def _sentence(smallest: SmallestKInner) -> str:

@@ -85,7 +85,7 @@ def _cells_per_row(rows: list[Stretch], population: np.ndarray, n_sites: int) ->
     The largest remainders decide who gets one more or gives one up; of equals the lower row.
     """
     points = np.array([stop - start for start, stop in rows], np.int64)
-    everyone = population.sum()
+    everyone = population.sum() or 1.0  # of a part of areas nobody may live in any
     # Times the whole population, so that remainders of whole numbers that are equal compare as equal.
     share = np.array([population[start:stop].sum() for start, stop in rows]) * n_sites
     cells = np.clip(np.floor(share / everyone + 0.5).astype(np.int64), 1, points)

@@ -31,8 +31,9 @@ GENERATED = OutputTable(
     tr("Generated records"),
     TEST_DATA,
     tr(
-        "A row per person. Nobody in it exists, unless DRAW is “whole rows”: then each row is a real person's, only "
-        "the area is made up. Internal: do not publish it."
+        "A row per person. Nobody in it exists where the shares are made up. With DRAW “whole rows” each row is a real "
+        "person's, only the area is made up; of given shares or microdata the values are real, so that it is internal, "
+        "too: do not publish it."
     ),
     (own(tr("the identifier of the area, and the attributes")),),
 )

@@ -9,6 +9,8 @@ import pytest
 from qgis.core import QgsCoordinateReferenceSystem, QgsCoordinateTransform, QgsProcessingException, QgsProject
 from scipy.spatial.distance import cdist
 
+from vbas.algorithms.points import donut_mask
+
 from .conftest import make_layer
 
 WEST, SOUTH, SIDE = 630_000.0, 5_520_000.0, 1000.0
@@ -226,6 +228,19 @@ def test_a_cluster_of_the_points_is_searched_for_before_and_after(mask, tmp_path
     assert "Whether a cluster is still found" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
+def test_draws_without_a_cluster_are_held_back_as_the_points_are(mask, monkeypatch):
+    held_back, asked = donut_mask.places_held_back, []
+
+    def noted(*given):
+        asked.append((len(given[0].points), given[-1]))
+        return held_back(*given)
+
+    monkeypatch.setattr(donut_mask, "places_held_back", noted)
+    mask(people_in(60), HOUSEHOLDS=people_in(300, seed=3), K_MIN=7, FIND_CLUSTERS=True)
+    assert asked == [(99 * 60, 7)]
+
+
 def test_a_seed_repeats_and_no_seed_does_not(mask):
     points = people_in(30)
     runs = [mask(points, SEED=seed) for seed in (5, 5, 6, None, None)]
@@ -329,6 +344,9 @@ def test_the_audit_gives_grid_areas_smallest_and_page(audit, tmp_path):
     shares, weights = zip(*masked)
     assert np.average(shares, weights=weights) == (pytest.approx(grid[0]["percent_below"]))
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    by_candidates = [row["percent_below_candidates"] for row in grid if row["k_min"] == 5]
+    least, most = min(by_candidates), max(by_candidates)
+    assert f"guesses among, {least:.2f} to {most:.2f} % fall short of 5 with the rings tried." in page
     # Two by share, and one of fifths for each K_INNER.
     assert page.count('<figure><svg role="img" class="map"') == 4
     assert page.count('<figure><svg role="img" class="chart"') == 2

@@ -117,6 +117,7 @@ def test_the_report_says_what_it_tells(dotmap, tmp_path):
     text = re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
     assert "recounted after the dots were drawn" in text
     assert "What was not looked at" in text
+    assert "Whether groups overlap" in text
     assert "has fewer than 10 people there: 1 of 4," in text
 
 

@@ -635,7 +635,10 @@ def test_levels_hold_for_several_tables_and_periods(run, layers, town, project):
     (more,) = in_project(layers["records"]["RECORDS"].clone())
     assert run("nestlevels", **given, MORE_RECORDS=[more]).rows("CROSSWALK") == done.rows("CROSSWALK")
     by_sex = {**given, "PERIOD": "sex", "QUASI_IDENTIFIERS": ["age"]}
-    assert run("nestlevels", **by_sex).results["N_SITES"] <= done.results["N_SITES"]
+    of_periods = run("nestlevels", **by_sex)
+    assert of_periods.results["N_SITES"] <= done.results["N_SITES"]
+    assert any("PERIODS “the same in all periods” regions show fewer" in line for line in of_periods.log)
+    assert not any("regions show fewer" in line for line in done.log)
     official = run("nestlevels", **given, LEVEL_FIELDS=["da", "district"])
     assert any(line.startswith("Regions that show 60 %") for line in official.log)
     with pytest.raises(QgsProcessingException, match="HELD_PERCENT looks at classes: give RECORDS"):

@@ -205,8 +205,8 @@ def test_what_shows_real_people_is_internal(run, from_microdata, destination, tm
     for number, (changes, kind) in enumerate(
         [
             ({}, "test data"),
-            ({"DISTRIBUTIONS": done.layer("DISTRIBUTIONS")}, "test data"),
-            (microdata, "test data"),
+            ({"DISTRIBUTIONS": done.layer("DISTRIBUTIONS")}, "internal"),
+            (microdata, "internal"),
             ({**microdata, "DRAW": "whole rows"}, "internal"),
             ({**microdata, "DRAW": 1}, "internal"),
         ]
@@ -230,7 +230,26 @@ def test_labels_and_help_say_what_is_internal(provider):
     assert "internal" in shares.shortHelpString()
     generator = provider.algorithm("generaterecords")
     records = generator.parameterDefinition("RECORDS")
-    assert records.description() == "Generated records (test data), of whole rows (internal)"
-    assert "“whole rows”: then each row is a real person's" in records.help()
+    assert records.description() == "Generated records (test data), of given shares or microdata (internal)"
+    assert "“whole rows” each row is a real person's" in records.help()
     assert "internal" in generator.parameterDefinition("DRAW").help()
     assert "every row of the result is a real person's. It is internal" in generator.shortHelpString()
+
+
+def test_of_a_province_with_one_row_every_record_is_that_person_and_internal(run):
+    """Independent draws leave nothing to chance there."""
+    person = {"prov": ["46"], "age": ["47"], "illness": ["rare"]}
+    areas, _ = make_grid(side=2)
+    done = run(
+        "generaterecords",
+        REGIONS=areas,
+        REGION_ID="da",
+        MICRODATA=make_layer(person),
+        MICRODATA_PROVINCE="prov",
+        ATTRIBUTES=["age", "illness"],
+        LEAST=2,
+        MOST=3,
+        RECORDS="memory:",
+    )
+    assert {(row["age"], row["illness"]) for row in done.rows("RECORDS")} == {("47", "rare")}
+    assert kind_of(done.layer("RECORDS")) == "Generated records (internal)"

@@ -17,7 +17,7 @@ from vbas.core.cells import APPROACHES, Minimum, PartitionOptions, make_cells, p
 from vbas.core.cells.cells import grid_borders
 from vbas.core.cells.grouping import Draws, Grouping, connect_cells, swap_cells
 from vbas.core.cells.measures import PackedMinimums, loss_of, measure_partition
-from vbas.core.cells.partition import NO_GROUP, TOO_FEW, TOO_WIDE, recount, too_wide
+from vbas.core.cells.partition import NO_GROUP, TAKEN, TOO_FEW, TOO_WIDE, recount, too_wide
 from vbas.core.cells.random_growth import random_growth
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
@@ -455,6 +455,18 @@ def test_unusable_minimums_are_refused():
             partitioned(cells, minimums, "compact growth")
     with pytest.raises(InputError, match="compact growth"):
         partition_cells(cells, [Minimum((0,), 5)], "growth")
+
+
+def test_with_empty_years_compact_growth_may_leave_out_whom_a_group_could_take_as_the_guide_says():
+    # One person in the second year, in which nobody else is there; two cells on either side would be a group.
+    cells = line((1, 0), (1, 0), (0, 1), (1, 0), (1, 0))
+    done = partitioned(cells, [Minimum((0, 1), 2)], "compact growth", empty_years=True)
+    assert done.reason.tolist() == [NO_GROUP, NO_GROUP, NO_GROUP, TAKEN, TAKEN]
+
+
+def test_a_square_with_enough_people_may_be_a_group_as_the_help_says():
+    done = partitioned(line(300, 40, 60), [Minimum((0,), 100)], "compact growth")
+    assert done.crosswalk.region_of.tolist() == [0, 1, 1]
 
 
 def test_cells_no_group_could_take_are_told_apart():

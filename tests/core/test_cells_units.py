@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.cells import Minimum, PartitionOptions, partition_cells
-from vbas.core.cells.partition import COMPLETES_REST, TAKEN, UNIT_TOO_SMALL
+from vbas.core.cells.partition import COMPLETES_REST, TAKEN, TOO_FEW, UNIT_TOO_SMALL
 from vbas.core.cells.units import fall_back, make_units, measure_units, within_units
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError
@@ -52,8 +52,11 @@ def test_each_rest_and_each_unit_reaches_the_minimums(cells, seed, n_units, k, e
         assert (inside & (fine.region_of >= 0) == grouped | rest).all()
         left = cells.population[inside & ~grouped].sum(axis=0)
         if not rest.any() and left.any():
-            assert (fallen.partition.reason[inside & ~grouped] == UNIT_TOO_SMALL).all()
-            assert not grouped.any()
+            # Such a rest is on neither level. Where years may be empty, no group of the unit could complete it.
+            everybody = cells.population[inside].sum(axis=0)
+            assert (everybody[everybody > 0] < k).any() if empty_years else not grouped.any()
+            if not grouped.any():
+                assert (fallen.partition.reason[inside] == UNIT_TOO_SMALL).all()
     assert fallen.n_cells == int((fine.region_of >= fallen.partition.crosswalk.n_regions).sum())
     assert ((fallen.partition.reason == TAKEN) == (fallen.partition.crosswalk.region_of >= 0)).all()
 
@@ -72,6 +75,20 @@ def test_the_group_with_the_fewest_people_completes_a_rest():
     assert fallen.partition.reason.tolist()[3] == UNIT_TOO_SMALL
     assert fallen.rest_of.tolist() == [0]
     assert fallen.partition.measures.non_pop == pytest.approx(160 / 310)
+
+
+def test_a_newcomer_whom_no_group_completes_costs_no_group():
+    """Three inhabited squares and a far one with one person in a year in which nobody else is there."""
+    cells = squares([(0, 0), (1, 0), (2, 0), (4, 0)], [(100, 0), (100, 0), (100, 0), (0, 1)])
+    units = make_units(cells, ["A"] * 4, "parish")
+    minimums = [Minimum((0, 1), 100)]
+    partition = partition_cells(cells, minimums, "random growth", PartitionOptions(empty_years=True))
+    fallen = fall_back(cells, minimums, partition, units, 0.99, True)
+    fine, coarse = fallen.levels.crosswalks
+    assert fine.region_of.tolist() == [0, 1, 2, -1]
+    assert coarse.region_of.tolist() == [0, 0, 0, -1]
+    assert fallen.partition.reason[3] == TOO_FEW
+    assert fallen.n_completing == fallen.n_cells == 0
 
 
 def test_a_border_between_units_divides_groups():

@@ -7,9 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import shapely
 
 from vbas.core.errors import InputError
 from vbas.core.masking.audit import Masker, Trial, audit, compared, donuts
+from vbas.core.masking.candidates import candidates, places_held_back
 from vbas.core.masking.clusters import CircularScan, agreement, plant_clusters
 from vbas.core.masking.donut import donut_mask
 from vbas.core.masking.own_clusters import kept_cluster
@@ -217,3 +219,37 @@ def test_what_is_not_significant_is_not_kept():
     # Whatever is drawn reaches it: found by chance.
     assert (alike.chance_before, alike.before, alike.after) == (1.0, False, False)
     assert math.isnan(alike.sensitivity) and math.isnan(alike.specificity)
+
+
+@pytest.mark.slow
+def test_points_that_are_held_back_make_no_cluster_elsewhere():
+    """Small areas, in which most are held back, beside large ones; cases are drawn without any cluster."""
+    rng = np.random.default_rng(0)
+    corners = [(150 * i, 150 * j, 150, 8) for i in range(12) for j in range(12)]
+    corners += [(1800 + 400 * i, 400 * j, 400, 60) for i in range(4) for j in range(4)]
+    cells = np.array([shapely.box(x, y, x + side, y + side) for x, y, side, _ in corners], dtype=object)
+    points = np.vstack([rng.uniform((x, y), (x + side, y + side), (n, 2)) for x, y, side, n in corners])
+    households, area = Households(points), own_areas(points, cells)
+    people = np.bincount(area, minlength=len(cells))[area].astype(float)
+
+    def masked(k_min):
+        def mask(cases, source):
+            rows = cases.reshape(-1)
+            ring = points[rows], area[rows], people[rows], cells, 5, 50, "uniform in distance", source
+            return places_held_back(donut_mask(*ring), households, area, area[rows], k_min)
+
+        return mask
+
+    after: dict[int, list[float]] = {0: [], 5: []}
+    for _ in range(3):
+        cases = rng.integers(0, len(points), 400)
+        released = masked(5)(cases, rng)
+        counts = candidates(households, area, released.points, area[cases], released.inner, released.outer)
+        shown = np.isfinite(released.points[:, 0])
+        assert counts[shown].min() >= 5 and 0.5 < shown.mean() < 0.95
+        for k_min, chances in after.items():
+            everybody = np.ones(len(points), bool)
+            kept = kept_cluster(households, points[cases], released.points, masked(k_min), everybody, rng)
+            chances.append(kept.chance_after)
+    assert max(after[0]) <= 0.05  # what is missing was taken for a cluster
+    assert min(after[5]) > 0.05

@@ -127,6 +127,7 @@ def test_rates_become_counts():
     for people, rate, wrong in (
         (10.5, 0.5, "whole"),
         (-1, 0.5, "negative"),
+        (1e19, 0.5, "more than 1\u00a0000\u00a0000\u00a0000\u00a0000"),
         (10, 1.5, "more than 1"),
         (10, -0.1, "neg"),
     ):

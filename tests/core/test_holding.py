@@ -76,6 +76,24 @@ def test_more_reserve_makes_no_finer_regions_hold(seed):
     assert np.array_equal(together, np.minimum(*(held_percent([one], finest, 4) for one in tables)))
 
 
+def test_of_classes_that_are_the_same_in_all_periods_regions_show_less_than_they_hold_as_the_guide_says():
+    below = n_regions = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        areas = make_areas([f"a{i}" for i in range(40)], rng.random((40, 2)) * 5_000, np.ones(40))
+        counts = rng.poisson(np.tile(rng.gamma(1.0, 6.0, (40, 8)), 3))
+        classes = np.array([(age, year) for year in range(3) for age in range(8)])
+        categories = (np.array(list("abcdefgh"), dtype=object), np.array(["1", "2", "3"], dtype=object))
+        profile = Profile(sparse.csr_matrix(counts), classes, categories, ("age", "year"))
+        found = joined_until_held(areas, [counted_by(profile, "year")], own_regions(40), Holding(5, 1.0, 80.0))
+        for region in range(found.n_regions):
+            years = counts[found.region_of == region].sum(axis=0).reshape(3, 8)
+            same = ((years >= 5) | (years == 0)).all(axis=0)
+            below += ((years * same).sum(axis=1) / np.maximum(years.sum(axis=1), 1)).min() < 0.8
+            n_regions += 1
+    assert 0.25 < below / n_regions < 0.42
+
+
 def test_without_a_share_nothing_is_joined():
     areas, profile = town(0)
     finest = own_regions(len(areas))

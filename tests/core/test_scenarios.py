@@ -158,6 +158,23 @@ def test_each_run_is_the_comparison_over_the_records_of_the_part_alone(country, 
         assert [outcome.measures for outcome in run.outcomes] == [outcome.measures for outcome in again]
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_of_a_part_in_which_nobody_lives_by_its_population_it_is_a_sentence(country):
+    areas, profile = country
+    members = np.arange(6)
+    empty = replace(areas, population=np.where(np.arange(N_AREAS) < 6, 0.0, areas.population))
+    pairs = np.arange(N_AREAS - 1)
+    empty = replace(empty, neighbours=adjacency_of_pairs(pairs, pairs + 1, np.ones(len(pairs)), N_AREAS))
+    wanted = [
+        Configuration(site_location=location, aggregation=aggregation)
+        for location, aggregation in (("", "population floor"), ("balanced density", "basic Voronoi"))
+    ]
+    (run,) = run_scenarios(empty, profile, {"empty": members}, [("age", "sex")], {5: wanted})
+    floor, voronoi = run.outcomes
+    assert floor.problem.startswith("POPULATION is 0 in every area")
+    assert voronoi.measures is not None and voronoi.measures.n_records == int(profile.area_sizes[:6].sum())
+
+
 def test_without_parts_all_areas_are_one_and_records_of_no_area_count(country):
     areas, profile = country
     (run,) = run_scenarios(areas, profile, {}, [ATTRIBUTES], {5: asked_for()}, n_unmatched=11)
