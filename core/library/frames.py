@@ -120,7 +120,7 @@ class OwnFrame:
 
     def values(self, name: str) -> list[object]:
         """The values of a field in the order of the table, missing ones as None."""
-        column = self.column(name)
+        column = self._of_single_values(name)
         listed: list[object] = column.categories[column.codes].tolist()
         return listed
 
@@ -133,10 +133,12 @@ class OwnFrame:
         """Arrays by name."""
         made = {}
         for name, column in columns.items():
-            values = to_list(column.categories)
+            shown = _of_rows(column)
+            values = to_list(shown.categories)
             kinds = {type(value) for value in values}
-            plain = len(kinds) == 1 and kinds <= set(PLAIN)
-            made[name] = (np.array(values) if plain else column.categories)[column.codes]
+            array = np.array(values) if len(kinds) == 1 and kinds <= set(PLAIN) else shown.categories
+            # Of whole numbers above 2**63 numpy makes real ones, and it takes zeros off the end of a text.
+            made[name] = (array if array.tolist() == values else shown.categories)[shown.codes]
         return made
 
 
@@ -158,6 +160,8 @@ class PandasFrame(OwnFrame):
         import pandas as pd
 
         series = self._series(name)
+        if isinstance(series.dtype, np.dtype) and not series.dtype.isnative:  # which pandas cannot tell apart
+            series = series.astype(series.dtype.newbyteorder("="))
         if isinstance(series.dtype, pd.CategoricalDtype):
             return column_of_codes(series.cat.codes.to_numpy(), series.cat.categories.tolist())
         if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in ("string", "empty"):
@@ -179,10 +183,13 @@ class PandasFrame(OwnFrame):
             # Of categories that are no plain values, such as bands, the text was read.
             own = dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else []
             of_text = {plain_value(value): value for value in own}
-            values = pd.Series([of_text.get(value, value) for value in to_list(column.categories)], dtype=object)
+            shown = _of_rows(column)
+            values = pd.Series([of_text.get(value, value) for value in to_list(shown.categories)], dtype=object)
             with suppress(TypeError, ValueError):  # coarser values of a number are text
                 values = values.infer_objects() if dtype is None else values.astype(dtype)
-            made[name] = values.array.take(column.codes.astype(np.intp))
+            if isinstance(values.dtype, pd.CategoricalDtype):  # which would list the values of suppressed rows, too
+                values = values.cat.remove_unused_categories()
+            made[name] = values.array.take(shown.codes.astype(np.intp))
         return pd.DataFrame(made)
 
     def _series(self, name: str) -> Any:
@@ -282,9 +289,16 @@ class ArrayFrame(OwnFrame):
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
         values: Any = self._given[name]
+        if hasattr(values, "to_pylist"):  # of Arrow, whose own values say of none that it is missing
+            values = values.to_pylist()
         kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+        if kind and values.ndim > 1:
+            raise TypeError
         if kind == "M":  # whose nanoseconds would become numbers
-            return column_from_values(values.astype("datetime64[us]").astype(object))
+            cut = values.astype("datetime64[us]")
+            listed, more = cut.astype(object), cut != values
+            listed[more] = [str(value).replace("T", " ") if value == value else None for value in values[more]]
+            return column_from_values(listed)
         if kind and kind in "iufbU":
             uniques, codes = np.unique(values, return_inverse=True)
             return column_of_codes(codes.reshape(-1), uniques.tolist())
@@ -341,6 +355,12 @@ def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     at = np.array([position.get((type(value), value), 0) for value in [*plain, None]], np.int64)
     categories = objects(ordered)
     return Column(smallest_integers(at, max(len(ordered), 1))[codes], categories)
+
+
+def _of_rows(column: Column) -> Column:
+    """A column without the values that no row of it has, such as those of suppressed rows."""
+    used = np.bincount(column.codes, minlength=len(column.categories)) > 0
+    return Column((np.cumsum(used, dtype=np.int64) - 1)[column.codes], column.categories[used])
 
 
 def _shapes_of(geo: bytes, what: str) -> tuple[str, object]:
