@@ -9,7 +9,6 @@ from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from .columns import Column
-from .identifiers import one_of_each
 from .table import MEMBER_FIELDS, RecordTable, check_released_names, counts_of
 
 
@@ -71,7 +70,7 @@ class RecordFields:
             {name: columns[name] for name in self.quasi_identifiers},
             {name: columns[name] for name in self.kept},
             counts_of(columns, self.count),
-            {kind: one_of_each(columns[name]) for kind, name in self.members.items()},
+            {kind: columns[name] for kind, name in self.members.items()},
             self.sensitive,
         )
 

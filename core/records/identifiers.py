@@ -1,4 +1,4 @@
-"""Quasi-identifiers that are identifiers, looked for before anything long begins; and identifiers of persons."""
+"""Quasi-identifiers that are identifiers: looked for before anything long begins."""
 
 from __future__ import annotations
 
@@ -7,21 +7,11 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from .. import counted
-from ..areas import identifier_text
 from ..errors import InputError
 from ..language import tr
-from .columns import Column, column_from_values, combine_codes, count_codes, looked_up
+from .columns import Column, combine_codes, count_codes
 
 MOST_ALONE = 0.5
-
-
-def one_of_each(column: Column) -> Column:
-    """A column of persons or households in which 7, 7.0 and “7” are one, as a table of several types has them: two of
-    them would count as two persons."""
-    if len(set(map(type, column.categories.tolist()))) < 2:
-        return column
-    texts = column_from_values([identifier_text(value) for value in column.categories.tolist()])
-    return Column(looked_up(texts.codes, column.codes), texts.categories)
 
 
 def refuse_identifiers(

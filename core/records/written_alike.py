@@ -1,5 +1,4 @@
-"""Values that differ in writing alone, such as “M” and “m”, or in type, such as 1 and “1” of a frame: each counts as a
-value of its own, as is rarely meant."""
+"""Values that differ in writing alone, such as “M” and “m”: each counts as a value of its own, as is rarely meant."""
 
 from __future__ import annotations
 
@@ -7,9 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..areas import identifier_text
 from ..arrays import to_list
-from ..disclosure.values import KeptValues, as_text
+from ..disclosure.values import KeptValues
 from ..errors import first_values
 from ..language import in_turn, tr
 from ..plain_text import without_writing
@@ -19,20 +17,18 @@ SHOWN = 3  # values, of which messages show the writings
 
 
 def written_in_several_ways(values: Iterable[object]) -> list[list[str]]:
-    """Of values that are the same but for case, blanks, leading zeros and their type the different writings, in order.
+    """Of texts that are the same but for case, blanks and leading zeros the different writings, in order. Other values
+    are passed over.
 
     Examples
     --------
-    >>> written_in_several_ways(["F", "M", "f ", None, 1, "2", 2])
-    [['2 (int)', '2 (str)'], ['F', 'f ']]
+    >>> written_in_several_ways(["F", "M", "f ", None, 1])
+    [['F', 'f ']]
     """
-    there = list({(type(value), value): value for value in values if value is not None}.values())
-    if str not in (kinds := set(map(type, there))) and len(kinds) < 2:
-        return []
     writings: dict[str, set[str]] = {}
-    for value, text in zip(there, as_text(there)):
-        if key := without_writing(value if isinstance(value, str) else identifier_text(value) or ""):
-            writings.setdefault(key, set()).add(text)
+    for value in values:
+        if isinstance(value, str) and (key := without_writing(value)):
+            writings.setdefault(key, set()).add(value)
     return [sorted(writings[key]) for key in sorted(writings) if len(writings[key]) > 1]
 
 
