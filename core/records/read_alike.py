@@ -17,12 +17,10 @@ from .table import RecordTable
 
 def read_alike_as_one(table: RecordTable) -> RecordTable:
     """The table with one value for all that read alike: of quasi-identifiers, kept fields, persons and households."""
-    return replace(
-        table,
-        quasi_identifiers=columns_read_alike(table.quasi_identifiers),
-        kept=columns_read_alike(table.kept),
-        members=columns_read_alike(table.members),
-    )
+    quasi_identifiers, kept, members = map(columns_read_alike, (table.quasi_identifiers, table.kept, table.members))
+    if (quasi_identifiers, kept, members) == (table.quasi_identifiers, table.kept, table.members):
+        return table
+    return replace(table, quasi_identifiers=quasi_identifiers, kept=kept, members=members)
 
 
 def columns_read_alike(columns: Mapping[str, Column]) -> dict[str, Column]:

@@ -29,7 +29,7 @@ def test_what_reads_alike_is_one_value_and_nothing_else(values):
         assert (now is None) == (value is None) and (str(now) == str(value) or {str(now), str(value)} == {"7", "7.0"})
 
 
-def month(people: list[tuple[str, int]]) -> dict[str, list[object]]:
+def month(people: list[tuple[str, int]]) -> dict[str, Any]:
     """The people of a month, of whom every other one's age is a number, and text else."""
     ages = [age if at % 2 else str(age) for at, (_, age) in enumerate(people)]
     return {"area": [area for area, _ in people], "age": ages}
@@ -47,7 +47,7 @@ def test_no_change_of_a_few_is_read_from_months_of_mixed_types(tmp_path, update)
     rng = np.random.default_rng(3)
     people = [(str(area), int(age)) for area, age in zip(rng.choice(list("abcd"), 300), rng.integers(1, 4, 300) * 10)]
     given: dict[str, Any] = {"area": "area", "quasi_identifiers": "age", "register": tmp_path / "register.gpkg"}
-    regions = {"site_number": "given number", "n_sites": 2, "combination": "custom", "k": 5}
+    regions: dict[str, Any] = {"site_number": "given number", "n_sites": 2, "combination": "custom", "k": 5}
     months = []
     for number in range(3):
         records = month(people)
