@@ -291,6 +291,8 @@ class ArrayFrame(OwnFrame):
         values: Any = self._given[name]
         if hasattr(values, "to_pylist"):  # of Arrow, whose own values say of none that it is missing
             values = values.to_pylist()
+        if isinstance(values, np.ma.MaskedArray):  # of which numpy tells no different values apart from masked ones
+            values = values.filled(np.datetime64("NaT")) if values.dtype.kind == "M" else values.tolist()
         kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
         if kind and values.ndim > 1:
             raise TypeError

@@ -349,6 +349,16 @@ def test_missing_values_of_arrow_among_arrays_are_missing():
     same(frame_of({"x": arrow.array(["F", None])}, "RECORDS").column("x"), column_from_values(["F", None]))
 
 
+@pytest.mark.parametrize(
+    "array", [[3, 1, 3], [0.5, 1.5, 0.5], ["F", "M", "F"], [True, False, True], np.array(["F", "M", 1], object)]
+)
+def test_masked_values_are_missing(array):
+    values = np.ma.array(array, mask=[False, False, True])
+    same(frame_of({"x": values}, "RECORDS").column("x"), column_from_values([*np.array(array).tolist()[:2], None]))
+    days = np.ma.array(np.array(["2020-01-01", "2020-01-02"], "datetime64[D]"), mask=[False, True])
+    assert frame_of({"x": days}, "RECORDS").values("x") == [datetime.datetime(2020, 1, 1), None]
+
+
 def test_a_person_of_two_types_is_one():
     """As pandas reads a long CSV file in parts, 7 in one and “7” in the next: k counted two persons."""
     rows = {"area": ["a", "b"] * 12, "sex": ["F"] * 24, "id": [*range(12), *map(str, range(6)), *map(float, range(6))]}
