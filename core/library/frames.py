@@ -268,7 +268,8 @@ class ArrayFrame(OwnFrame):
     """Arrays, lists or series by name."""
 
     def __init__(self, columns: Mapping[str, object], what: str) -> None:
-        self._given = columns
+        # Values of Arrow's own say of none that it is missing.
+        self._given = {name: of.to_pylist() if hasattr(of, "to_pylist") else of for name, of in columns.items()}
         self.what = what
         self.names = [str(name) for name in columns]
         lengths = {}
@@ -289,8 +290,6 @@ class ArrayFrame(OwnFrame):
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
         values: Any = self._given[name]
-        if hasattr(values, "to_pylist"):  # of Arrow, whose own values say of none that it is missing
-            values = values.to_pylist()
         if isinstance(values, np.ma.MaskedArray):  # of which numpy tells no different values apart from masked ones
             values = values.filled(np.datetime64("NaT")) if values.dtype.kind == "M" else values.tolist()
         kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
@@ -308,7 +307,9 @@ class ArrayFrame(OwnFrame):
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field."""
-        return np.asarray(self._given[name])
+        values: Any = self._given[name]
+        # Of bytes numpy would make an array that ends them at their last zeros.
+        return values if isinstance(values, np.ndarray) else np.fromiter(values, object, len(values))
 
 
 def _codes_of(values: Any) -> np.ndarray:

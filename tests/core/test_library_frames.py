@@ -329,6 +329,18 @@ def test_arrays_give_back_each_value_as_it_was(value):
     assert set(anonymize(places, rows, area="area", quasi_identifiers="code", k=5).records["code"]) == {value, other}
 
 
+def test_shapes_in_bytes_that_end_with_zeros_are_read():
+    """As those of a square do that begins at 0: of a list of them numpy made shorter ones."""
+    squares = [shapely.box(900 * x, 900 * y, 900 * x + 900, 900 * y + 900) for x in range(2) for y in range(2)]
+    squares = [shapely.Polygon(np.roll(shapely.get_coordinates(square)[:4], 1, axis=0)) for square in squares]
+    assert any(square.wkb.endswith(b"\0") for square in squares)
+    places = {"area": list("abcd"), "geometry": [square.wkb for square in squares]}
+    rows = {"area": list("abcd") * 6, "sex": ["F"] * 24}
+    given: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex", "k": 5}
+    hashes = {anonymize({**places, "geometry": of}, rows, **given).content_hash for of in (places["geometry"], squares)}
+    assert len(hashes) == 1
+
+
 def test_arrays_of_two_dimensions_are_no_values():
     two = np.zeros((SIDE * SIDE, 2))
     with pytest.raises(InputError, match="REGIONS: field “x” holds lists"):
