@@ -151,9 +151,7 @@ class PandasFrame(OwnFrame):
         self.geometry = str(getattr(frame, "_geometry_column_name", None) or "")
         self.crs = getattr(frame, "crs", None) if self.geometry else None
         self.names = [str(name) for name in frame.columns]
-        twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
-        if twice:
-            raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
+        refuse_twice(self.names, what)
 
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
@@ -216,9 +214,7 @@ class ArrowFrame(OwnFrame):
             self._table = from_dataframe(table)
         self.names = list(self._table.column_names)
         self.geometry, self.crs = _shapes_of((self._table.schema.metadata or {}).get(b"geo", b"{}"), what)
-        twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
-        if twice:
-            raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
+        refuse_twice(self.names, what)
 
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
@@ -269,9 +265,10 @@ class ArrayFrame(OwnFrame):
 
     def __init__(self, columns: Mapping[str, object], what: str) -> None:
         # Values of Arrow's own say of none that it is missing.
-        self._given = {name: of.to_pylist() if hasattr(of, "to_pylist") else of for name, of in columns.items()}
+        self._given = {str(name): of.to_pylist() if hasattr(of, "to_pylist") else of for name, of in columns.items()}
         self.what = what
         self.names = [str(name) for name in columns]
+        refuse_twice(self.names, what)
         lengths = {}
         for name, values in columns.items():
             try:
@@ -331,6 +328,13 @@ def _listed(values: Any) -> list[object]:
     zone = "+00:00" if kind.tz else ""
     # Three digits or six at the end that are 0 are not written.
     return [text and text.removesuffix("000").removesuffix(".000000") + zone for text in texts]
+
+
+def refuse_twice(names: Sequence[str], what: str) -> None:
+    """Refuse two fields of one name. what : the table's name in messages. Raises InputError."""
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
 
 
 def free_name(names: Sequence[str]) -> str:

@@ -385,6 +385,14 @@ def test_two_fields_of_one_name_are_refused():
     frame = pd.DataFrame([["a0", "F", "M"]], columns=["area", "sex", "sex"])
     with pytest.raises(InputError, match="RECORDS has two fields “sex”"):
         release_of(frame)
+    with pytest.raises(InputError, match="RECORDS has two fields “1”"):
+        release_of({**people(), 1: ["F"] * 2500, "1": ["M"] * 2500})
+
+
+def test_fields_of_arrays_are_called_by_the_text_of_their_key():
+    """As those of a frame of pandas are; a number ended in a fault."""
+    rows = {"area": people()["area"], 1: people()["sex"]}
+    assert set(release_of(rows, quasi_identifiers="1").records["1"]) == {"F", "M"}
 
 
 def test_coarser_values_are_text_where_the_numbers_were():
