@@ -44,7 +44,9 @@ class CheckReleases(VbasAlgorithm):
         "fields”; a register knows them.</p>"
         "<p>Nothing found means: nothing of the kinds listed here. Values of other fields are not looked at. Rows are "
         "counted: where a person has several, those that are told together may be of fewer people. A register knows "
-        "which releases counted persons; of tables, only you do.</p>"
+        "which releases counted persons; of tables, only you do. Nor do tables say that classes are the same in all "
+        "periods (PERIODS), where nobody is in one that is missing, and more follows: of such releases give the "
+        "register.</p>"
     )
 
     def declare(self) -> None:

@@ -74,11 +74,6 @@ def as_text(values: Sequence[object]) -> list[str]:
     return [f"{text} ({type(value).__name__})" if text in twice else text for text, value in zip(texts, values)]
 
 
-def differing_by_type_alone(values: Sequence[object]) -> list[str]:
-    """Of different values the texts that several have, as 1 has that of “1”."""
-    return sorted(text for text, times in Counter(map(_text, values)).items() if times > 1)
-
-
 def _text(value: object) -> str:
     """A value as text, other than that of each other value of its type; quotes in pairs stand for an empty text."""
     if value is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -83,8 +83,9 @@ class DuckDb:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        if self._connection is not None:
-            self._connection.close()
+        with suppress(duckdb.Error):  # which it raises while it still works, as when Ctrl-C comes twice
+            if self._connection is not None:
+                self._connection.close()
         try:
             for staged, final in self._staged:
                 try:

@@ -120,7 +120,7 @@ class OwnFrame:
 
     def values(self, name: str) -> list[object]:
         """The values of a field in the order of the table, missing ones as None."""
-        column = self.column(name)
+        column = self._of_single_values(name)
         listed: list[object] = column.categories[column.codes].tolist()
         return listed
 
@@ -133,10 +133,12 @@ class OwnFrame:
         """Arrays by name."""
         made = {}
         for name, column in columns.items():
-            values = to_list(column.categories)
+            shown = _of_rows(column)
+            values = to_list(shown.categories)
             kinds = {type(value) for value in values}
-            plain = len(kinds) == 1 and kinds <= set(PLAIN)
-            made[name] = (np.array(values) if plain else column.categories)[column.codes]
+            array = np.array(values) if len(kinds) == 1 and kinds <= set(PLAIN) else shown.categories
+            # Of whole numbers above 2**63 numpy makes real ones, and it takes zeros off the end of a text.
+            made[name] = (array if array.tolist() == values else shown.categories)[shown.codes]
         return made
 
 
@@ -149,15 +151,15 @@ class PandasFrame(OwnFrame):
         self.geometry = str(getattr(frame, "_geometry_column_name", None) or "")
         self.crs = getattr(frame, "crs", None) if self.geometry else None
         self.names = [str(name) for name in frame.columns]
-        twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
-        if twice:
-            raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
+        refuse_twice(self.names, what)
 
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
         import pandas as pd
 
         series = self._series(name)
+        if isinstance(series.dtype, np.dtype) and not series.dtype.isnative:  # which pandas cannot tell apart
+            series = series.astype(series.dtype.newbyteorder("="))
         if isinstance(series.dtype, pd.CategoricalDtype):
             return column_of_codes(series.cat.codes.to_numpy(), series.cat.categories.tolist())
         if series.dtype == object and pd.api.types.infer_dtype(series, skipna=True) not in ("string", "empty"):
@@ -179,10 +181,13 @@ class PandasFrame(OwnFrame):
             # Of categories that are no plain values, such as bands, the text was read.
             own = dtype.categories.tolist() if isinstance(dtype, pd.CategoricalDtype) else []
             of_text = {plain_value(value): value for value in own}
-            values = pd.Series([of_text.get(value, value) for value in to_list(column.categories)], dtype=object)
+            shown = _of_rows(column)
+            values = pd.Series([of_text.get(value, value) for value in to_list(shown.categories)], dtype=object)
             with suppress(TypeError, ValueError):  # coarser values of a number are text
                 values = values.infer_objects() if dtype is None else values.astype(dtype)
-            made[name] = values.array.take(column.codes.astype(np.intp))
+            if isinstance(values.dtype, pd.CategoricalDtype):  # which would list the values of suppressed rows, too
+                values = values.cat.remove_unused_categories()
+            made[name] = values.array.take(shown.codes.astype(np.intp))
         return pd.DataFrame(made)
 
     def _series(self, name: str) -> Any:
@@ -209,9 +214,7 @@ class ArrowFrame(OwnFrame):
             self._table = from_dataframe(table)
         self.names = list(self._table.column_names)
         self.geometry, self.crs = _shapes_of((self._table.schema.metadata or {}).get(b"geo", b"{}"), what)
-        twice = [name for i, name in enumerate(self.names) if name in self.names[:i]]
-        if twice:
-            raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
+        refuse_twice(self.names, what)
 
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
@@ -261,9 +264,11 @@ class ArrayFrame(OwnFrame):
     """Arrays, lists or series by name."""
 
     def __init__(self, columns: Mapping[str, object], what: str) -> None:
-        self._given = columns
+        # Values of Arrow's own say of none that it is missing.
+        self._given = {str(name): of.to_pylist() if hasattr(of, "to_pylist") else of for name, of in columns.items()}
         self.what = what
         self.names = [str(name) for name in columns]
+        refuse_twice(self.names, what)
         lengths = {}
         for name, values in columns.items():
             try:
@@ -282,9 +287,16 @@ class ArrayFrame(OwnFrame):
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
         values: Any = self._given[name]
+        if isinstance(values, np.ma.MaskedArray):  # of which numpy tells no different values apart from masked ones
+            values = values.filled(np.datetime64("NaT")) if values.dtype.kind == "M" else values.tolist()
         kind = values.dtype.kind if isinstance(values, np.ndarray) else ""
+        if kind and values.ndim > 1:
+            raise TypeError
         if kind == "M":  # whose nanoseconds would become numbers
-            return column_from_values(values.astype("datetime64[us]").astype(object))
+            cut = values.astype("datetime64[us]")
+            listed, more = cut.astype(object), cut != values
+            listed[more] = [str(value).replace("T", " ") if value == value else None for value in values[more]]
+            return column_from_values(listed)
         if kind and kind in "iufbU":
             uniques, codes = np.unique(values, return_inverse=True)
             return column_of_codes(codes.reshape(-1), uniques.tolist())
@@ -292,7 +304,9 @@ class ArrayFrame(OwnFrame):
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field."""
-        return np.asarray(self._given[name])
+        values: Any = self._given[name]
+        # Of bytes numpy would make an array that ends them at their last zeros.
+        return values if isinstance(values, np.ndarray) else np.fromiter(values, object, len(values))
 
 
 def _codes_of(values: Any) -> np.ndarray:
@@ -314,6 +328,13 @@ def _listed(values: Any) -> list[object]:
     zone = "+00:00" if kind.tz else ""
     # Three digits or six at the end that are 0 are not written.
     return [text and text.removesuffix("000").removesuffix(".000000") + zone for text in texts]
+
+
+def refuse_twice(names: Sequence[str], what: str) -> None:
+    """Refuse two fields of one name. what : the table's name in messages. Raises InputError."""
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
 
 
 def free_name(names: Sequence[str]) -> str:
@@ -341,6 +362,12 @@ def column_of_codes(codes: np.ndarray, values: Sequence[object]) -> Column:
     at = np.array([position.get((type(value), value), 0) for value in [*plain, None]], np.int64)
     categories = objects(ordered)
     return Column(smallest_integers(at, max(len(ordered), 1))[codes], categories)
+
+
+def _of_rows(column: Column) -> Column:
+    """A column without the values that no row of it has, such as those of suppressed rows."""
+    used = np.bincount(column.codes, minlength=len(column.categories)) > 0
+    return Column((np.cumsum(used, dtype=np.int64) - 1)[column.codes], column.categories[used])
 
 
 def _shapes_of(geo: bytes, what: str) -> tuple[str, object]:

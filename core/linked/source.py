@@ -23,6 +23,7 @@ from ..privacy.requirement import Requirement
 from ..progress import Progress, part, silent
 from ..records.columns import Column, smallest_integers
 from ..records.matching import Records, area_copy, requirement_of
+from ..records.read_alike import columns_read_alike
 from ..records.table import PERSONS, RecordTable
 from ..release import Release, apply
 from ..source import RecordSource, ReleasedRows
@@ -181,6 +182,10 @@ def link(
     if PERSONS in table.members:
         raise refused_together("PERSON_ID")
     check_linked(tables, [*table.quasi_identifiers, *table.kept], key)
+    tables = [
+        replace(linked, known=columns_read_alike(linked.known), kept=columns_read_alike(linked.kept))
+        for linked in tables
+    ]
     area = np.append(area_of_cells(records.profile), SUPPRESSED)[records.cell_of]
     for linked in tables:
         inside = linked.person >= 0

@@ -167,8 +167,8 @@ def typed(value: object) -> tuple[type, object]:
 def column_from_values(values: Sequence[object] | np.ndarray) -> Column:
     """Encode any hashable values as a column, such as a list, an array or a column of pandas.
 
-    None, NaN, NaT and pandas' NA are one missing value. Equal values of different types (1, 1.0 and True) count as
-    different: a release shows them differently.
+    None, NaN, NaT and pandas' NA are one missing value. Equal values of different types (1, 1.0 and True) are kept
+    apart here; for a release, what reads alike is one value (`match_records`).
 
     Parameters
     ----------

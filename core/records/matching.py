@@ -14,6 +14,7 @@ from ..privacy.diversity import Shares, shares_of
 from ..privacy.requirement import Members, Requirement, members_of
 from ..profile import Profile, profile_records
 from .columns import looked_up, smallest_integers
+from .read_alike import read_alike_as_one
 from .table import RecordTable, check_table
 
 STOP, SUPPRESS = "stop", "suppress"
@@ -60,7 +61,8 @@ def match_records(
 ) -> Records:
     """Match each row with its area and count the records by area and class.
 
-    Kept fields are looked at once it is known what is released: `examine_kept_fields`.
+    Kept fields are looked at once it is known what is released: `examine_kept_fields`. Values of a field that only
+    their type tells apart, such as 7 and “7”, are one.
 
     Parameters
     ----------
@@ -104,6 +106,7 @@ def match_records(
     1
     """
     check_table(table, k)
+    table = read_alike_as_one(table)
     area_codes = match_areas(table, areas, unmatched, field, aside)
     check_no_area_copy(table, areas, area_codes)
     profile, cell_of = profile_records(area_codes, table.quasi_identifiers, len(areas), table.counts)

@@ -29,7 +29,6 @@ from .naming import with_values
 from .update_refused import (
     check_empty_values,
     check_updated_releases,
-    check_updated_values,
 )
 from .updates import Comparing
 from .updating import (
@@ -100,7 +99,6 @@ def carried_on(
     if not earlier.releases:
         raise InputError(tr("REGISTER has no release in it that could be updated: name the register that has."))
     records = at_hand.to_update()
-    check_updated_values(records.table)
     table, profile = records.table, records.profile
     now = under_levels(profile, levels, areas, {name: column.level for name, column in table.coarsened.items()})
     same = related(earlier.releases, now, table, earlier.aliases, earlier.tables, earlier.rules)

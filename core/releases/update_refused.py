@@ -8,8 +8,8 @@ import numpy as np
 
 from ..disclosure.published import Published
 from ..disclosure.row_values import known_fields, names_beside, row_values_in, rows_by_value
-from ..disclosure.values import as_text, differing_by_type_alone
-from ..errors import InputError, first_values, in_quotes
+from ..disclosure.values import as_text
+from ..errors import InputError, in_quotes
 from ..language import all_of, plural, tr
 from ..profile import Profile
 from ..records.table import HOUSEHOLDS, PERSONS, RecordTable
@@ -50,22 +50,6 @@ def households_in_update() -> InputError:
             "empty, or use “Release records”, with REGISTER."
         )
     )
-
-
-def check_updated_values(table: RecordTable) -> None:
-    """Refuse values beside quasi-identifiers that only their type tells apart: an earlier release may have had one of
-    them only, under the name of both. Raises InputError."""
-    for name, column in table.kept.items():
-        twice = differing_by_type_alone(column.categories.tolist())
-        if twice:
-            raise InputError(
-                tr(
-                    "“{name}” has values that only their type tells apart ({first}), so that an update "
-                    "cannot know which of them earlier releases showed: write them alike.",
-                    name=name,
-                    first=first_values(twice),
-                )
-            )
 
 
 def check_updated_releases(earlier: Sequence[Published], names: Sequence[str]) -> None:

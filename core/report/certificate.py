@@ -156,7 +156,8 @@ NOT_TRIED = tr(
 
 NOT_TRIED_IN_SHORT = tr(
     "Not looked at here: what lies inside a region, which follows from how many people live in its areas and from what "
-    "is known of single persons; what others publish and other releases, where the table does not have them."
+    "is known of single persons; what several rows or periods of a table tell of one person; what others publish and "
+    "other releases, where the table does not have them."
 )
 
 

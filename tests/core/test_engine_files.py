@@ -377,3 +377,25 @@ def test_the_folder_of_a_file_tells_no_field(ending, tmp_path):
     assert done.rows == 60
     if ending == "parquet":
         assert pq.ParquetFile(done.place).schema.names == ["vbas_region", "sex", "age", "diagnosis"]
+
+
+def test_what_was_staged_goes_though_the_engine_still_works(tmp_path, monkeypatch):
+    """Ctrl-C that comes twice ends the wait for a query, and DuckDB closes no connection that is at work."""
+    duckdb = needed("duckdb")
+    from vbas.core.engines.releasing import stage_in_place
+
+    place = str(cases.write_parquet(cases.people(200), tmp_path / "people.parquet"))
+    fields = RecordFields("area", ("sex",), ())
+
+    class AtWork:
+        def close(self):
+            raise duckdb.ConnectionException("connection is busy")
+
+    with pytest.raises(KeyboardInterrupt), open_engine(place) as engine:
+        matched = match_in_place(count_in_place(engine, fields), cases.areas(), k=cases.K)
+        plan = suppress(matched.profile, cases.one_level().crosswalks[0], cases.K)
+        stage_in_place(matched, plan, str(tmp_path / "released.parquet"), False)
+        assert any(path.name.startswith(".vbas-") for path in tmp_path.iterdir())
+        monkeypatch.setattr(engine, "_connection", AtWork())
+        raise KeyboardInterrupt
+    assert [path.name for path in tmp_path.iterdir()] == ["people.parquet"]

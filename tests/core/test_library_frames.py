@@ -4,6 +4,7 @@ cannot be used."""
 from __future__ import annotations
 
 import datetime
+import pickle
 import re
 import subprocess
 import sys
@@ -300,10 +301,98 @@ def test_areas_that_cannot_be_used_end_in_one_sentence(areas, sentence):
         release_of(people(), areas)
 
 
+@pytest.mark.parametrize("role", ["quasi_identifiers", "keep_fields"])
+@pytest.mark.parametrize("kind", ["category", "dictionary"])
+def test_a_frame_lists_no_value_of_a_suppressed_row(role, kind):
+    """The type of a field was that of the records: its categories told a value that one suppressed person has."""
+    dtype: Any = "category"
+    if kind == "dictionary":
+        arrow = pytest.importorskip("pyarrow")
+        dtype = pd.ArrowDtype(arrow.dictionary(arrow.int32(), arrow.string()))
+    rows = pd.DataFrame(
+        {"area": ["a", "b"] * 20, "sex": ["F"] * 39 + ["M"], "job": ["x", "x", "y", "y"] * 9 + ["x", "x", "y", "pope"]}
+    )
+    rows["job"] = rows["job"].astype(dtype)
+    places = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    given = {"quasi_identifiers": "job"} if role == "quasi_identifiers" else {"quasi_identifiers": "sex", role: "job"}
+    released = anonymize(places, rows, area="area", n_sites=1, k=5, **given).records["job"]
+    assert released.dtype == dtype and set(released) == {"x", "y"}
+    assert b"pope" not in pickle.dumps(released)
+
+
+@pytest.mark.parametrize("value", [2**63 + 1, "a\0"])
+def test_arrays_give_back_each_value_as_it_was(value):
+    """numpy made of whole numbers beside one above 2**63 real ones, and took the last zero off a text."""
+    other = 7 if isinstance(value, int) else "b"
+    rows = {"area": ["a", "b"] * 12, "code": [value, value, other, other] * 6}
+    places = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    assert set(anonymize(places, rows, area="area", quasi_identifiers="code", k=5).records["code"]) == {value, other}
+
+
+def test_shapes_in_bytes_that_end_with_zeros_are_read():
+    """As those of a square do that begins at 0: of a list of them numpy made shorter ones."""
+    squares = [shapely.box(900 * x, 900 * y, 900 * x + 900, 900 * y + 900) for x in range(2) for y in range(2)]
+    squares = [shapely.Polygon(np.roll(shapely.get_coordinates(square)[:4], 1, axis=0)) for square in squares]
+    assert any(square.wkb.endswith(b"\0") for square in squares)
+    places = {"area": list("abcd"), "geometry": [square.wkb for square in squares]}
+    rows = {"area": list("abcd") * 6, "sex": ["F"] * 24}
+    given: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex", "k": 5}
+    hashes = {anonymize({**places, "geometry": of}, rows, **given).content_hash for of in (places["geometry"], squares)}
+    assert len(hashes) == 1
+
+
+def test_arrays_of_two_dimensions_are_no_values():
+    two = np.zeros((SIDE * SIDE, 2))
+    with pytest.raises(InputError, match="REGIONS: field “x” holds lists"):
+        release_of(people(), {**AREAS, "x": two})
+    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists"):
+        release_of({**people(), "sex": np.zeros((2500, 2))})
+
+
+def test_numbers_in_the_other_order_of_bytes_are_numbers():
+    """As files of other systems have them; pandas cannot tell them apart, and the run ended in its ValueError."""
+    rows = pd.DataFrame({"area": people()["area"], "sex": np.array([1, 2] * 1250, ">i4")})
+    given = {"quasi_identifiers": "sex"}
+    assert release_of(rows, **given).content_hash == release_of({**rows, "sex": [1, 2] * 1250}, **given).content_hash
+
+
+def test_missing_values_of_arrow_among_arrays_are_missing():
+    arrow = pytest.importorskip("pyarrow")
+    same(frame_of({"x": arrow.array(["F", None])}, "RECORDS").column("x"), column_from_values(["F", None]))
+
+
+@pytest.mark.parametrize(
+    "array", [[3, 1, 3], [0.5, 1.5, 0.5], ["F", "M", "F"], [True, False, True], np.array(["F", "M", 1], object)]
+)
+def test_masked_values_are_missing(array):
+    values = np.ma.array(array, mask=[False, False, True])
+    same(frame_of({"x": values}, "RECORDS").column("x"), column_from_values([*np.array(array).tolist()[:2], None]))
+    days = np.ma.array(np.array(["2020-01-01", "2020-01-02"], "datetime64[D]"), mask=[False, True])
+    assert frame_of({"x": days}, "RECORDS").values("x") == [datetime.datetime(2020, 1, 1), None]
+
+
+def test_a_person_of_two_types_is_one():
+    """As pandas reads a long CSV file in parts, 7 in one and “7” in the next: k counted two persons."""
+    rows = {"area": ["a", "b"] * 12, "sex": ["F"] * 24, "id": [*range(12), *map(str, range(6)), *map(float, range(6))]}
+    places = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    for table in (rows, pd.DataFrame(rows)):
+        for k, shown in ((12, 24), (13, 0)):  # of twelve persons
+            release = anonymize(places, table, area="area", quasi_identifiers="sex", person_id="id", k=k)
+            assert len(release.records["sex"]) == shown
+
+
 def test_two_fields_of_one_name_are_refused():
     frame = pd.DataFrame([["a0", "F", "M"]], columns=["area", "sex", "sex"])
     with pytest.raises(InputError, match="RECORDS has two fields “sex”"):
         release_of(frame)
+    with pytest.raises(InputError, match="RECORDS has two fields “1”"):
+        release_of({**people(), 1: ["F"] * 2500, "1": ["M"] * 2500})
+
+
+def test_fields_of_arrays_are_called_by_the_text_of_their_key():
+    """As those of a frame of pandas are; a number ended in a fault."""
+    rows = {"area": people()["area"], 1: people()["sex"]}
+    assert set(release_of(rows, quasi_identifiers="1").records["1"]) == {"F", "M"}
 
 
 def test_coarser_values_are_text_where_the_numbers_were():
@@ -408,13 +497,15 @@ def test_moments_with_a_time_zone_are_in_utc_in_every_frame(kind):
     assert [str(value) for value in values] == ["2020-10-25 00:30:00+00:00", "2020-10-25 01:30:00+00:00"]
 
 
-@pytest.mark.parametrize("kind", ["pandas", "objects", "Arrow"])
+@pytest.mark.parametrize("kind", ["pandas", "objects", "Arrow", "arrays"])
 def test_moments_keep_their_last_digit(kind):
     texts = [f"2020-01-01 00:00:0{end}" for end in ("0.000000001", "0.000000002", "1.000500", "2")]
     moments = pd.Series(pd.to_datetime(texts, format="ISO8601"))
     table: object = pd.DataFrame({"at": moments if kind == "pandas" else moments.astype(object)})
     if kind == "Arrow":
         table = pytest.importorskip("pyarrow").table({"at": moments})
+    elif kind == "arrays":
+        table = {"at": moments.to_numpy()}
     assert list(map(str, frame_of(table, "RECORDS").values("at"))) == texts
 
 
