@@ -56,19 +56,11 @@ class CheckRelease(VbasAlgorithm):
         "class, what the members of a class have in common, and the risk of being recognised (1 / class) are reported, "
         "with every class that falls short. The other fields are looked at for values that single out a person or "
         "refine a quasi-identifier.</p><p>The table may come from here or from anywhere. Name every field that an "
-<<<<<<< HEAD
-        "outsider could know, the region it shows (vbas_level, vbas_region) included: the check is no better than that "
-        "choice.</p><p>Headless, the run ends with an error where classes fall short, after its outputs are written; "
-        "untick “Stop with an error where classes fall short” to go on.</p><p>Give a folder that RELEASE_FOLDER wrote, "
-        "and everything that it claims is looked at.</p>"
-=======
         "outsider could know, the region it shows (vbas_level, vbas_region) and the period included: the check is no "
         "better than that choice. Rows are people, unless you say whose they are; what several periods tell beside "
         "each other of somebody who is in them is not looked at.</p><p>Headless, the run ends with an error where "
-        "classes fall short, after its outputs are written; "
-        "untick “End with an error” to go on.</p><p>Give a folder that RELEASE_FOLDER wrote, and everything that it "
-        "claims is looked at.</p>"
->>>>>>> doors
+        "classes fall short, after its outputs are written; untick “Stop with an error where classes fall short” to go "
+        "on.</p><p>Give a folder that RELEASE_FOLDER wrote, and everything that it claims is looked at.</p>"
     )
 
     def declare(self) -> None:
