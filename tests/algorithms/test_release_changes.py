@@ -49,6 +49,29 @@ def test_decide_shows_no_release_of_data_that_were_changed_since(opened, tmp_pat
     assert decide.candidates and dock.state.decision
 
 
+def test_a_release_that_is_in_the_folder_is_replaced_only_if_one_says_so_again(opened, tmp_path):
+    """What was published is not had back."""
+    dock, walk, *_ = opened
+    for _ in range(4):
+        walk.click(dock.next)
+    hand_over, folder = dock.hand_over, tmp_path / "may"
+    walk.type(hand_over.folder.lineEdit(), str(folder))
+    walk.click(hand_over.go)
+    before = (folder / "datapackage.json").stat().st_ino
+    for _ in range(2):
+        walk.click(hand_over.go)
+        assert "“may” holds files already" in hand_over.message.text() and not hand_over.links.text()
+        assert (folder / "datapackage.json").stat().st_ino == before
+        walk.type(hand_over.folder.lineEdit(), str(tmp_path / "june"))
+        walk.click(hand_over.go)
+        assert "june" in hand_over.links.text() or "“june” holds" in hand_over.message.text()
+        walk.type(hand_over.folder.lineEdit(), str(folder))
+    walk.click(hand_over.go)
+    walk.click(hand_over.go)
+    assert "may" in hand_over.links.text(), hand_over.message.text()
+    assert (folder / "datapackage.json").stat().st_ino != before
+
+
 def test_where_all_are_suppressed_nobody_is_placed_and_no_release_is_offered(opened):
     dock, walk, *_ = opened
     dock.look.choices.k.setValue(300)

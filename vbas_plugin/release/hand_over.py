@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from ...algorithms.layers.leaving import LONGEST_WAIT
 from ...core.errors import VbasError
 from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT
 from ...core.language import tr
+from ...core.publish.files import DISK
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE
 from ..explorer.widgets import SAID, WRONG, add_row, rows, thin_bar, wrapped
@@ -83,6 +85,7 @@ class HandOverStep(QWidget):
         self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), thin_bar()
         self.earlier, self.layout_of_map = QPushButton(tr("An earlier job…")), QPushButton(tr("A page with the map…"))
         self._iface, self._regions = iface, ""
+        self._asked_about: Path | None = None  # the folder whose release is replaced once the button is pressed again
         self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
         self._task: QgsProcessingAlgRunnerTask | None = None
         self._kept: list[object] = []  # what a run needs until it has ended
@@ -101,7 +104,7 @@ class HandOverStep(QWidget):
     def run(self) -> None:
         """Make the release, behind the window."""
         self.links.setText("")  # what an earlier run wrote is not of this one
-        problem = self.ready() or self._missing()
+        problem = self.ready() or self._missing() or self._replaced()
         if problem:
             self._say(problem, WRONG)
             return
@@ -221,6 +224,23 @@ class HandOverStep(QWidget):
                     "Give the whole path, from the disk on: “{path}” would lie wherever QGIS was started.", path=path
                 )
         return ""
+
+    def _replaced(self) -> str:
+        """A sentence on what stands in the folder, the first time that it would be replaced: that cannot be undone."""
+        folder = Path(_path_of(self.folder))
+        asked, self._asked_about = self._asked_about, None
+        there: list[str] = []
+        with suppress(OSError, ValueError):
+            there = DISK.names(folder)
+        if not there or asked == folder:
+            return ""
+        self._asked_about = folder
+        return tr(
+            "“{folder}” holds files already: an earlier release there, and what lies beside it under its name, is "
+            "replaced if you press “{button}” once more. To keep it, choose a new folder.",
+            folder=folder.name,
+            button=self.go.text(),
+        )
 
     def _take(self) -> None:
         """Have the state say what the lines do."""
