@@ -457,6 +457,29 @@ def test_people_of_a_region_that_lies_in_no_larger_one_flow_out():
     assert [to[node] for node in around[0]] == [0, 0]
 
 
+@pytest.mark.parametrize("opened", [False, True])
+def test_each_region_has_an_arc_of_its_own_whoever_else_may_come_and_go(opened):
+    """Six areas in regions of two and of all, of which two halves of regions may move."""
+    people = np.arange(1, 13).reshape(6, 2)
+    region_of = [np.arange(6), np.arange(6) // 2, np.zeros(6, np.int64)]
+    table = own_totals(profile_of(people), own_regions(6), [])
+    block = Block(
+        people, np.ones((6, 2), np.int8), Storeys(region_of, [None] * 3, 3, False, False), [table], np.arange(2)
+    )
+    some = np.array([1, 2, 3])
+    flows = Flows(block, some, None, opened)
+    arcs, starts = flows._arcs, []
+    for level, family in enumerate(block.families):
+        for region in np.unique(region_of[level][some]).tolist():
+            for class_of in range(2):
+                arc = flows._arc(level, region, class_of)
+                assert (arcs.down[arc], arcs.up[arc]) == (family.down[region, class_of], family.up[region, class_of])
+                starts.append(arcs.start[arc])
+    assert len(set(starts)) == len(starts) and 0 not in starts
+    shared = {starts[6], starts[7], *starts[-2:]} if opened else set()  # the region of one half, and the whole
+    assert {end for start, end in zip(arcs.start, arcs.end) if not start and end in starts} == shared
+
+
 def test_what_else_is_asked_holds_of_what_was_joined():
     """In the first area all have one value: of several levels it goes up, as many as must; of one it is told later."""
     areas = make_areas(list("abcd"), [(0, 0), (100, 0), (0, 900), (100, 900)])
