@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+from .. import counted
 from ..errors import InputError
 from ..language import tr
 from ..policy import Policy, policies, policies_for_lists
@@ -96,13 +99,13 @@ def of_records(people: float) -> str:
     Examples
     --------
     >>> from vbas.core.job.rules import of_records
-    >>> of_records(300)[:39]
-    'Every region has at least 300 records, '
+    >>> of_records(300)[:38]
+    'Every region has at least 300 records,'
     """
     return tr(
-        "Every region has at least {people:,.0f} records, which stand for people as POPULATION is empty: where "
-        "people have several, a region may have fewer people than that.",
-        people=people,
+        "Every region has at least {records}, each counted as a person as POPULATION is empty: where people have "
+        "several, a region may have fewer people than that.",
+        records=counted.records(math.ceil(people)),
     )
 
 

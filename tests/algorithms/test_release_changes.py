@@ -185,5 +185,5 @@ def test_decide_says_that_a_least_population_is_one_of_records():
     for of, said in ((areas, False), (counted, True)):
         account = rate(of, records, Levels((crosswalk,)), Ask(2, least_population=2.0))
         sentences = "\n".join(candidates._sentences(account))
-        assert ("at least 2 records, which stand for people" in sentences) == said
+        assert ("at least 2 records, each counted as a person" in sentences) == said
         assert ("areas of about 2 records" in sentences) == said, sentences
