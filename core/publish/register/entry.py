@@ -384,11 +384,11 @@ def mark_changed(connection: sqlite3.Connection) -> None:
 
 
 def _make(path: Path) -> None:
-    """An empty register."""
+    """An empty register. Raises VbasError where it cannot be written."""
     try:
         make_geopackage(path, TABLES)
     except sqlite3.Error as error:
-        raise InputError(
+        raise VbasError(
             tr(
                 "REGISTER: SQLite cannot write into {parent} ({error}): choose another folder.",
                 parent=path.parent,
