@@ -13,7 +13,9 @@ from .association import NAMES, WARNED_SHARE, Disclosed
 
 EXPOSED = 0.01  # of the rows, the share that a field may expose; a release suppresses as many to hide the rare
 FEWEST_ROWS = 100  # below, a share says nothing
-UNIQUE = 0.5  # rows with a value of their own, as a share, from which the field stands for the person
+UNIQUE = (
+    0.5  # rows with a value of their own, as a share, from which the field stands for the person; of rare ones warned
+)
 RARE = 5  # rows that have a value, below which it is rare: what many have names nobody, and must not hide what does
 
 
@@ -141,6 +143,15 @@ class KeptField:
                 "others know it of a person, do not release it.",
                 name=self.name,
                 unique=100 * self.unique,
+            )
+        if self.rare >= UNIQUE * self.rows and self.rows >= FEWEST_ROWS:
+            return tr(
+                "KEEP_FIELDS: “{name}” has a value of fewer than {rare} rows in {share:.0f} % of its rows, as the "
+                "number of a household has, or of a person with several rows: if others know it of a person, or must "
+                "not see which rows share it, do not release it.",
+                name=self.name,
+                rare=RARE,
+                share=100 * self.rare / self.rows,
             )
         return ""
 

@@ -155,7 +155,7 @@ def test_a_failed_run_leaves_no_register_and_other_files_are_refused(anonymize, 
     with pytest.raises(QgsProcessingException, match="is not a register"):
         anonymize(REGISTER=str(tmp_path / "other.gpkg"))
     assert (tmp_path / "other.gpkg").read_bytes() == held
-    with pytest.raises(QgsProcessingException, match=r"REGISTER is .* cannot be used"):
+    with pytest.raises(QgsProcessingException, match=r"REGISTER is .*: name a file that ends in “.gpkg”"):
         anonymize(REGISTER=str(tmp_path / "register.txt"))
     assert sorted(path.name for path in tmp_path.iterdir() if not path.name.endswith(".lock")) == ["other.gpkg"]
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from datetime import date
@@ -27,6 +28,7 @@ from vbas.core.command.main import CANCELLED, DOES_NOT_HOLD, DONE, INPUT, NOT_WR
 from vbas.core.errors import InputError
 from vbas.core.job.settings import SETTINGS
 from vbas.core.publish.files import FileSystem
+from vbas.core.publish.register import entry
 from vbas.core.publish.register.published_releases import read_register
 from vbas.core.releases.updates import Comparing
 
@@ -199,6 +201,30 @@ def test_a_register_that_cannot_be_made_is_refused_before_any_work(job, capsys):
     said = capsys.readouterr().err
     assert said.startswith("REGISTER: ") and said.count("\n") == 1
     assert said.endswith("cannot be made: name a .gpkg file in a folder that is there.\n")
+
+
+@pytest.mark.parametrize(
+    ("step", "why", "code"),
+    [
+        ("make_geopackage", "database or disk is full", NOT_WRITTEN),
+        ("mark_changed", "database or disk is full", NOT_WRITTEN),
+        ("mark_changed", "database is locked", NOT_WRITTEN),
+        ("mark_changed", "attempt to write a readonly database", NOT_WRITTEN),
+        ("mark_changed", "database disk image is malformed", INPUT),
+    ],
+)
+def test_a_register_that_cannot_be_written_to_is_no_fault_of_the_job(
+    job, tmp_path, capsys, monkeypatch, step, why, code
+):
+    def fails(*_):
+        raise sqlite3.OperationalError(why)
+
+    monkeypatch.setattr(entry, step, fails)
+    path = job(REGISTER="register.gpkg", POPULATION="people")
+    before = sorted(one.name for one in tmp_path.iterdir())
+    assert main(["anonymize", path, "--quiet"]) == code
+    assert capsys.readouterr().err.splitlines()[-1].startswith("REGISTER: ")
+    assert sorted(one.name for one in tmp_path.iterdir()) == before
 
 
 def test_a_release_that_would_give_something_away_is_refused(job, tmp_path, capsys):

@@ -108,6 +108,20 @@ def test_personal_numbers_in_45_per_cent_of_the_rows_are_refused(town):
     assert f"a value of its own in {one.rows} of the {N} rows" in one.refusal
 
 
+@pytest.mark.parametrize("each", [2, 4])
+def test_numbers_that_a_few_rows_share_are_warned_of_where_every_area_is_shown_by_itself(town, each):
+    """As of a household, or a person with several rows: no value is of one row, and none says more than the area."""
+    areas, area, _age, sex, _ = town
+    quasi = {"sex": column_from_array(sex)}
+    shared = np.empty(N, np.int64)
+    shared[np.argsort(area, kind="stable")] = np.arange(N, dtype=np.int64) // each
+    codes = column_from_array(areas.identifiers[area].astype(str))
+    records = match_records(RecordTable(codes, quasi, {"number": column_from_array(shared)}), areas)
+    one = examine_kept_fields(suppress(records.profile, own_regions(N_AREAS), 5), records)[0]
+    assert (one.refusal, one.single) == ("", 0)
+    assert "has a value of fewer than 5 rows in 100 % of its rows" in one.warning
+
+
 def test_dates_of_birth_are_refused_as_finer_ages_that_leave_people_alone(town):
     rng = np.random.default_rng(6)
     born = 20_000 - town[2] * 365 - rng.integers(0, 365, N)

@@ -27,7 +27,7 @@ from ..each import for_each_seed, holds_for_each
 from .strategies import column_from_array
 
 NOTHING = Disclosed(0, 0, 0)
-HARMLESS = KeptField("field", 5, 4, 1000, 1000, 0, 1000, 2.0, 2.0, 0.0, 7, 3, NOTHING, 0, "", 0, 0, "", NOTHING)
+HARMLESS = KeptField("field", 5, 4, 1000, 1000, 0, 499, 2.0, 2.0, 0.0, 7, 3, NOTHING, 0, "", 0, 0, "", NOTHING)
 SAID = {
     "area": "stands for the area in {share} % of the {rows} rows",
     "prefix": "the first 3 characters of “field” stand for the area in 1.0 % of the 1000 rows",
@@ -38,6 +38,7 @@ SAID = {
     "finer": "is a finer value of the quasi-identifier “age”: with it",
     "where": "says where in the region a person lives",
     "unique": "has a value of its own in 11 % of its rows",
+    "few": "has a value of fewer than 5 rows in",
 }
 # What changes, what refuses it, and what is warned of.
 CASES = [
@@ -71,7 +72,13 @@ CASES = [
     ({"single": 0, "rare": 0, "rows": 0}, "", ""),
     ({"single": 50, "rare": 100, "rows": 100, "looked_at": 100}, "own value", ""),
     ({"single": 50, "rare": 100, "rows": 100, "looked_at": 99}, "", "unique"),
-    ({"single": 100, "rare": 1000}, "", ""),
+    ({"single": 100, "rare": 499}, "", ""),
+    ({"single": 100, "rare": 500}, "", "few"),
+    ({"rare": 499}, "", ""),
+    ({"rare": 500}, "", "few"),
+    ({"rare": 50, "rows": 100}, "", "few"),
+    ({"rare": 99, "rows": 99}, "", ""),
+    ({"rare": 1000, "disclosed": Disclosed(1000, 0, 100)}, "", "where"),
     ({"single": 101, "rare": 1000}, "", "unique"),
     ({"single": 11, "rare": 100, "rows": 100}, "", "unique"),
     ({"single": 11, "rare": 99, "rows": 99}, "", ""),

@@ -117,7 +117,7 @@ def test_of_a_register_that_cannot_be_made_nothing_stays(release, tmp_path, monk
     with pytest.raises(sqlite3.Error):
         make_geopackage(tmp_path / "register.gpkg", entry.TABLES)
     with pytest.raises(
-        InputError, match=r"SQLite cannot write into .* \(duplicate column name: Twice\): choose another folder"
+        VbasError, match=r"SQLite cannot write into .* \(duplicate column name: Twice\): choose another folder"
     ):
         new_entry(tmp_path / "register.gpkg", release, 0)
     assert list(tmp_path.iterdir()) == []

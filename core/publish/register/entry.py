@@ -142,8 +142,8 @@ class Entry:
                 self.files.keep_names(self.path.parent)
                 self.held.close()
         except (sqlite3.Error, OSError) as error:
-            said = self.problem.format(path=self.path, error=error) or _not_writable(self.path, error)
-            raise VbasError(said) from error
+            said = self.problem.format(path=self.path, error=error)
+            raise (VbasError(said) if said else _not_writable(self.path, error)) from error
 
     def _commit(self) -> None:
         """Have SQLite keep the change. A network may do what it is asked and not be able to say so: the chain says what
@@ -249,8 +249,8 @@ def written_entry(
 ) -> Entry:
     """Write to a register, which is made if there is none, without making it visible yet.
 
-    write : writes, and gives the statements that take it back. Raises InputError for a file that is not a register or
-    that another program holds, and what `write` raises.
+    write : writes, and gives the statements that take it back. Raises InputError for a file that is not a register,
+    VbasError for one that cannot be written to now, and what `write` raises.
 
     Until it has its name, a new one is hidden beside it and held: what a killed run left so, with classes of a release
     that was never published, goes with the next run on the register.
@@ -266,7 +266,7 @@ def written_entry(
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.discard()
-        raise InputError(_not_writable(path, error)) from error
+        raise _not_writable(path, error) from error
     except VbasError:
         entry.discard()
         raise
@@ -329,27 +329,30 @@ def written_for_good(
         mark_changed(connection)
     except sqlite3.Error as error:
         entry.discard()
-        raise InputError(_not_writable(path, error)) from error
+        raise _not_writable(path, error) from error
     return entry
 
 
-def _not_writable(path: Path, error: Exception) -> str:
-    """What is said of a register that cannot be written to: what to do depends on why."""
+def _not_writable(path: Path, error: Exception) -> VbasError:
+    """What is said of a register that cannot be written to: what to do depends on why. One that is damaged is an input
+    that cannot be used; of the others nothing is wrong but that this cannot be written now."""
     why = str(error)
     if "locked" in why or "busy" in why:
-        return tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
-    if "is full" in why:
-        return tr(
+        said = tr("REGISTER: {path} cannot be written to: {error}. Close it in other programs.", path=path, error=error)
+    elif "is full" in why:
+        said = tr(
             "REGISTER: {path} cannot be written to: {error}. Make room there, and run again.", path=path, error=error
         )
-    if isinstance(error, OSError) or "readonly" in why or "unable to open" in why or "disk I/O" in why:
-        return tr(
+    elif isinstance(error, OSError) or "readonly" in why or "unable to open" in why or "disk I/O" in why:
+        said = tr(
             "REGISTER: {path} cannot be written to: {error}. See that you may write to the file and its folder, and "
             "that no other program has it open.",
             path=path,
             error=error,
         )
-    return damaged_file(path, "REGISTER", why)
+    else:
+        return InputError(damaged_file(path, "REGISTER", why))
+    return VbasError(said)
 
 
 def _opened_for(file: Path, path: Path, files: FileSystem) -> sqlite3.Connection:
@@ -357,7 +360,7 @@ def _opened_for(file: Path, path: Path, files: FileSystem) -> sqlite3.Connection
     try:
         return _opened(file, files)
     except sqlite3.Error as error:
-        raise InputError(_not_writable(path, error)) from error
+        raise _not_writable(path, error) from error
 
 
 def new_register(path: Path) -> str:
@@ -381,11 +384,11 @@ def mark_changed(connection: sqlite3.Connection) -> None:
 
 
 def _make(path: Path) -> None:
-    """An empty register."""
+    """An empty register. Raises VbasError where it cannot be written."""
     try:
         make_geopackage(path, TABLES)
     except sqlite3.Error as error:
-        raise InputError(
+        raise VbasError(
             tr(
                 "REGISTER: SQLite cannot write into {parent} ({error}): choose another folder.",
                 parent=path.parent,
