@@ -13,9 +13,7 @@ from .association import NAMES, WARNED_SHARE, Disclosed
 
 EXPOSED = 0.01  # of the rows, the share that a field may expose; a release suppresses as many to hide the rare
 FEWEST_ROWS = 100  # below, a share says nothing
-UNIQUE = (
-    0.5  # rows with a value of their own, as a share, from which the field stands for the person; of rare ones warned
-)
+UNIQUE = 0.5  # share of rows with a value of their own from which a field stands for the person; with a rare one: said
 RARE = 5  # rows that have a value, below which it is rare: what many have names nobody, and must not hide what does
 
 
