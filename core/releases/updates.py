@@ -136,7 +136,8 @@ class Comparing:
         if regions != others:
             return None
         in_old, in_new = _in_both(before, after)
-        people = np.abs(after.records[in_new] - before.records[in_old])
+        fewer_or_more = np.abs(after.records[in_new] - before.records[in_old])
+        people = fewer_or_more
         changed = people > 0
         # Who looks at numbers alone sees a change of a few, whatever values tell of how many came and left.
         few = changed & (people < k)
@@ -164,6 +165,7 @@ class Comparing:
                 continue  # each sensitive field of it is looked at by itself
             alone = np.bincount(place, minlength=len(people))[place] == 1
             one_value.append((place[alone], np.abs(number[alone])))
+        people = np.where(few & (people >= k), fewer_or_more, people)  # the few, not all who came for as many who left
         few |= (people >= 1) & (people < k)
         only_by_values = np.where(by_values < k, by_values, 0).max(axis=0)
         only_by_values[few] = 0
