@@ -144,11 +144,11 @@ class KeptField:
             )
         if self.rare >= UNIQUE * self.rows and self.rows >= FEWEST_ROWS:
             return tr(
-                "KEEP_FIELDS: “{name}” has a value of fewer than {rare} rows in {share:.0f} % of its rows, as the "
+                "KEEP_FIELDS: “{name}” has a value of fewer than {rare} in {share:.0f} % of its rows, as the "
                 "number of a household has, or of a person with several rows: if others know it of a person, or must "
                 "not see which rows share it, do not release it.",
                 name=self.name,
-                rare=RARE,
+                rare=counted.rows(RARE),
                 share=100 * self.rare / self.rows,
             )
         return ""
