@@ -109,7 +109,7 @@ def with_totals(shown, nested):
 
 
 def compared_plainly(before, after, fields):
-    """Of each place that both show: by how many people it changed at least, what changed, and what is told."""
+    """Of each place that both show: how many people came or left, where few did these; what changed, what is told."""
     for key in before.keys() & after.keys():
         then, now = before[key], after[key]
         people, differences, alone = abs(int(now.sum() - then.sum())), [], []
@@ -125,6 +125,8 @@ def compared_plainly(before, after, fields):
             differences += sorted((said, texts[at], int(by[at])) for at in np.flatnonzero(by))
             if said == "ill":
                 alone = [int(by[at]) for at in np.flatnonzero(by)]
+        if few and people >= K:
+            people = abs(int(now.sum() - then.sum()))  # the few, whatever came and left beside them
         few |= 0 < people < K
         if by_values and not few:
             few, people = True, max(by_values)

@@ -109,7 +109,7 @@ def one_by_one(old, new, k):
         told = tuple((field, value, d) for field, found in by.items() for value, d in found.items())
         row = key, n, m, people, False, told
         if 1 <= people < k or 1 <= abs(m - n) < k:
-            few.append(row)
+            few.append((key, n, m, people if people < k else abs(m - n), False, told))
         elif 1 <= came < k or 1 <= left < k:
             few.append((key, n, m, min(came or k, left or k), True, told))
         elif people and any([abs(d) for d in found.values()] == [people] for found in by.values()):
