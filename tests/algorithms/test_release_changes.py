@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event, current_thread, main_thread
 
 from qgis.core import QgsProject
 
@@ -13,6 +14,7 @@ from vbas.core.preparing.roles import KEEP, LEAVE_OUT, QUASI, SENSITIVE
 from vbas.core.synthetic.hamlet import hamlet
 from vbas.vbas_plugin.release import proposing
 
+from ..patience import PATIENCE
 from .conftest import make_layer
 from .explorer_window import choose_number, let_pass
 from .test_explorer import entry
@@ -170,11 +172,20 @@ def test_a_table_that_is_chosen_by_hand_while_tables_are_looked_through_stays(op
     """The proposal comes later, of how the lists were before."""
     dock, walk, *_ = opened
     monkeypatch.setattr(proposing, "READ_AT_ONCE", 10)
+    propose, chosen = proposing._proposed, Event()
+
+    def once_chosen(*given):
+        if current_thread() is not main_thread():
+            assert chosen.wait(PATIENCE)
+        return propose(*given)
+
+    monkeypatch.setattr(proposing, "_proposed", once_chosen)
     further = make_layer({"home": ["nowhere"] * 50, "sex": ["f", "m"] * 25})
     further.setName("further")
     QgsProject.instance().addMapLayer(further)
     assert dock.data.busy
     dock.data.records.setLayer(further)
+    chosen.set()
     walk.settle()
     assert dock.data.records.currentLayer() == further and dock.state.records == further.id()
 
