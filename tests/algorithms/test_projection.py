@@ -7,9 +7,11 @@ import re
 import numpy as np
 import pytest
 import shapely
+from osgeo import ogr
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
+    QgsProcessingException,
     QgsProcessingFeedback,
     QgsProject,
     QgsVectorLayer,
@@ -240,3 +242,19 @@ def test_every_dissemination_area_of_canada_is_in_canada(real_data):
     ]
     assert len(points) > 50_000
     assert in_canada(np.array([(point.x(), point.y()) for point in points]))
+
+
+def test_a_system_without_a_number_is_named_where_coordinates_do_not_fit(tmp_path, run):
+    """A GeoPackage without a system says “Undefined geographic SRS”."""
+    source = ogr.GetDriverByName("GPKG").CreateDataSource(str(tmp_path / "areas.gpkg"))
+    table = source.CreateLayer("areas", None, ogr.wkbPolygon)
+    table.CreateField(ogr.FieldDefn("da", ogr.OFTString))
+    for number, x in enumerate((500_000, 501_000)):
+        feature = ogr.Feature(table.GetLayerDefn())
+        feature.SetField("da", str(number))
+        feature.SetGeometry(ogr.CreateGeometryFromWkb(shapely.to_wkb(shapely.box(x, 5e6, x + 1000, 5.001e6))))
+        table.CreateFeature(feature)
+    del feature, table, source
+    layer = QgsVectorLayer(str(tmp_path / "areas.gpkg"), "areas", "ogr")
+    with pytest.raises(QgsProcessingException, match=r"“?Undefined .*: (check that|assign)"):
+        run("aggregate", REGIONS=layer, REGION_ID="da", SITES=layer, CROSSWALK="memory:")

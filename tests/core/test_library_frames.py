@@ -512,13 +512,13 @@ def test_moments_keep_their_last_digit(kind):
 @pytest.mark.parametrize("value", [b"ab", np.array([1, 2]), bytearray(b"ab")])
 @pytest.mark.parametrize("kind", [dict, partial(pd.DataFrame, dtype=object)])
 def test_bytes_and_arrays_are_no_values(kind, value):
-    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps or bytes"):
+    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps, bytes or shapes"):
         release_of(kind({**people(), "sex": [value] * 2500}))
 
 
 def test_bytes_and_short_numbers_of_arrow():
     arrow = pytest.importorskip("pyarrow")
-    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps or bytes"):
+    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps, bytes or shapes"):
         release_of(arrow.table({**people(), "sex": [b"f"] * 2500}))
     short = arrow.table({"share": arrow.array(np.array([0.5, 1, 0.5], np.float16))})
     assert frame_of(short, "RECORDS").values("share") == [0.5, 1.0, 0.5]

@@ -11,6 +11,7 @@ from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 from ....core.errors import InputError, first_values
 from ....core.language import tr
+from ....core.plain_text import plain_text
 from ...compat import kind_of
 from ..tables import Table
 
@@ -62,9 +63,9 @@ def exact_text(value: object, kind: str) -> str | None:
 
 
 def changed_values(written: Iterable[object], read: Iterable[object], kind: str) -> list[str]:
-    """The written values, as text, that are not among those read."""
-    there = {exact_text(value, kind) for value in read}
-    return [text for text in (exact_text(value, kind) for value in written) if text is not None and text not in there]
+    """The written values, as people read them, that are not among those read."""
+    there = {None, *(exact_text(value, kind) for value in read)}
+    return [plain_text(value) for value in written if exact_text(value, kind) not in there]
 
 
 def is_long_whole(value: float) -> bool:

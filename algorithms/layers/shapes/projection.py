@@ -44,7 +44,7 @@ def planar_crs(
     why = tr(
         "{layer} is in {crs}, which is {reason}",
         layer=layer,
-        crs=crs.authid() or tr("a CRS of its own"),
+        crs=_name_of(crs),
         reason=reason,
     )
     if extent.projection == CANADA:
@@ -104,6 +104,11 @@ def north_of(planar: QgsCoordinateReferenceSystem, shapes: np.ndarray, context: 
     return float(np.degrees(np.arctan2(right, up)))
 
 
+def _name_of(crs: QgsCoordinateReferenceSystem) -> str:
+    """What a CRS is called in a sentence: many have no number."""
+    return crs.authid() or crs.description() or tr("a CRS of its own")
+
+
 def equal_area_crs(
     crs: QgsCoordinateReferenceSystem, planar: QgsCoordinateReferenceSystem, shapes: np.ndarray
 ) -> QgsCoordinateReferenceSystem:
@@ -154,7 +159,7 @@ def moved(coordinates: np.ndarray, transform: QgsCoordinateTransform) -> np.ndar
 
 
 def _checked_move(coordinates: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
-    name = transform.sourceCrs().authid()
+    name = _name_of(transform.sourceCrs())
     try:
         there = moved(coordinates, transform)
     except QgsCsException as error:
