@@ -29,6 +29,7 @@ from ..records.table_file import DECLARED, TableFile, altered_values, check_rows
 
 LAYER = "|layername="
 TABBED = ".tsv"
+NEWER_DEFINITION, UNDEFINED = "definition_12_063", "undefined"  # of a reference system, in a GeoPackage
 STYLES = "layer_styles"  # how the table is called in which QGIS keeps how layers look
 NO_FORMAT = "not recognized as being in a supported file format"  # GDAL's words
 ROWS_AT_ONCE = 1 << 16
@@ -263,23 +264,23 @@ class GeoPackageFrame(OwnFrame):
             self._table = table or _only_table(path, there, parameter)
             asked = (self._table,)
             shapes = connection.execute(
-                "SELECT g.column_name, s.organization, s.organization_coordsys_id, s.definition "
-                "FROM gpkg_geometry_columns AS g LEFT JOIN gpkg_spatial_ref_sys AS s ON s.srs_id = g.srs_id "
-                "WHERE g.table_name = ?",
+                "SELECT g.column_name, s.* FROM gpkg_geometry_columns AS g "
+                "LEFT JOIN gpkg_spatial_ref_sys AS s ON s.srs_id = g.srs_id WHERE g.table_name = ?",
                 asked,
-            ).fetchall()
+            )
+            described = dict(zip((column for column, *_ in shapes.description), shapes.fetchone() or ()))
             columns = connection.execute("SELECT name, type, pk FROM pragma_table_info(?)", asked).fetchall()
-        self._shape = shapes[0][0] if shapes else ""
+        self._shape = str(described.get("column_name") or "")
         self._types = {
             name: kind.upper().partition("(")[0] for name, kind, key in columns if name != self._shape and not key
         }
         self._key = {name for name, _, key in columns if key}
         self.names = [name for name, _, _ in columns if name != self._shape]
         self._types.update(dict.fromkeys(self._key, "INTEGER"))
-        if shapes:
+        if self._shape:
             self.geometry = free_name(self.names)
             self.names.append(self.geometry)
-            self.crs = _crs(*shapes[0][1:])
+            self.crs = _crs(described)
 
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
@@ -370,7 +371,8 @@ class CsvFrame(OwnFrame):
         try:
             with self._path.open(encoding="utf-8-sig", newline="") as file:
                 header = file.readline(LONGEST_ROW)
-                separator = "\t" if self._path.suffix.lower() == TABBED else separator_of(header)
+                tabbed = self._path.suffix.lower() == TABBED and "\t" in header
+                separator = "\t" if tabbed else separator_of(header)
                 file.seek(0)
                 yield from csv.reader(file, delimiter=separator, strict=True)
         except UnicodeDecodeError as error:
@@ -392,11 +394,16 @@ class CsvFrame(OwnFrame):
             ) from error
 
 
-def _crs(organization: str | None, number: int | None, definition: str | None) -> object:
-    """A reference system as pyproj takes it; None where the file says none."""
+def _crs(described: Mapping[str, Any]) -> object:
+    """A reference system, as a GeoPackage describes it, as pyproj takes it; None where the file says none."""
+    organization, number = described["organization"], described["organization_coordsys_id"]
     if organization is None or number is None or number <= 0:
         return None
-    return f"{organization}:{number}" if organization.upper() == "EPSG" else definition
+    if organization.upper() == "EPSG":
+        return f"{organization}:{number}"
+    # What cannot be said in the older words, such as a turned pole, is said in the newer ones alone.
+    newer = described.get(NEWER_DEFINITION)
+    return newer if described["definition"] == UNDEFINED and newer else described["definition"]
 
 
 def _wkb(blob: object) -> bytes | None:

@@ -516,6 +516,22 @@ def test_a_file_without_a_table_or_with_several_ends_in_a_sentence(tmp_path):
     assert table_of_source("two.sqlite|layername=stays", tmp_path, "RECORDS").values("of") == ["stays"]
 
 
+def test_a_system_that_only_newer_words_describe_is_read_from_a_geopackage(tmp_path):
+    geopandas, pyproj = pytest.importorskip("geopandas"), pytest.importorskip("pyproj")
+    turned = "+proj=ob_tran +o_proj=longlat +o_lon_p=-162 +o_lat_p=39.25 +lon_0=180 +R=6371000 +no_defs"
+    frame = geopandas.GeoDataFrame({"area": ["a", "b"]}, geometry=shapely.points([[0, 0], [1, 1]]), crs=32633)
+    frame.to_file(tmp_path / "areas.gpkg")
+    with closing(sqlite3.connect(tmp_path / "areas.gpkg")) as connection, connection:
+        connection.execute("ALTER TABLE gpkg_spatial_ref_sys ADD COLUMN definition_12_063 TEXT")
+        change = (
+            "UPDATE gpkg_spatial_ref_sys SET organization = 'NONE', definition = 'undefined', definition_12_063 = ?"
+        )
+        connection.execute(f"{change} WHERE srs_id = 32633", [pyproj.CRS(turned).to_wkt()])
+    read = table_of_source("areas.gpkg", tmp_path, "REGIONS").crs
+    there = pyproj.Transformer.from_crs(read, 4326, always_xy=True).transform(0, 0)
+    assert there == pytest.approx(pyproj.Transformer.from_crs(turned, 4326, always_xy=True).transform(0, 0))
+
+
 def test_folders_and_files_of_no_known_format_end_in_a_sentence(tmp_path):
     pytest.importorskip("pyogrio")
     (tmp_path / "records.gdb").mkdir()

@@ -301,6 +301,30 @@ def test_areas_that_cannot_be_used_end_in_one_sentence(areas, sentence):
         release_of(people(), areas)
 
 
+@pytest.mark.parametrize("unit", ['"foot",0.3048', '"metre",1'])
+def test_a_system_that_is_not_tied_to_the_globe_must_be_in_metres(unit):
+    pytest.importorskip("pyproj")
+    crs = f'LOCAL_CS["the mine",UNIT[{unit}]]'
+    if "metre" in unit:
+        assert release_of(people(), crs=crs).content_hash == release_of(people()).content_hash
+    else:
+        with pytest.raises(
+            InputError, match="REGIONS is in the mine, which is not in metres and not tied to the globe"
+        ):
+            release_of(people(), crs=crs)
+
+
+def test_areas_without_a_surface_are_named():
+    boxes = [shapely.box(x, y, x + 500, y + 500) for x, y in zip(AREAS["x"], AREAS["y"])]
+    with_line = [shapely.GeometryCollection([boxes[0], shapely.LineString([(0, 0), (9, 9)])]), *boxes[1:]]
+    areas = {"area": AREAS["area"], "people": AREAS["people"]}
+    plain = release_of(people(), {**areas, "geometry": boxes})
+    assert release_of(people(), {**areas, "geometry": with_line}).content_hash == plain.content_hash
+    for other in (shapely.LineString([(0, 0), (9, 9)]), shapely.Point(0, 0)):
+        with pytest.raises(InputError, match=rf"1 area of REGIONS has no surface \(“{AREAS['area'][1]}”\)"):
+            release_of(people(), {**areas, "geometry": [boxes[0], other, *boxes[2:]]})
+
+
 @pytest.mark.parametrize("role", ["quasi_identifiers", "keep_fields"])
 @pytest.mark.parametrize("kind", ["category", "dictionary"])
 def test_a_frame_lists_no_value_of_a_suppressed_row(role, kind):

@@ -21,7 +21,7 @@ from ....core import shapes
 from ....core.drawing import split_at_antimeridian
 from ....core.errors import InputError
 from ....core.language import tr
-from ....core.plane import CANADA, WARPED, Extent, extent_of
+from ....core.plane import CANADA, WARPED, Extent, extent_of, nowhere_on_the_globe
 
 _LINE = struct.Struct("<BII")  # byte order, type of geometry, number of points
 _LINE_STRING = 2
@@ -34,11 +34,16 @@ def planar_crs(
 
     That is EPSG:3347 where all shapes lie in Canada, and elsewhere the Lambert azimuthal equal-area projection around
     the mean of the unit vectors that point to the shapes. Logs which and why; warns of extents that no plane can hold.
+    Raises InputError for a CRS that is not in metres and not tied to the globe.
     """
     warped = WARPED.get(crs.projectionAcronym(), "")
     metres = crs.mapUnits() == QgsUnitTypes.DistanceUnit.DistanceMeters
     if (not crs.isGeographic() and not warped and metres) or not len(shapes):
         return crs
+    if not QgsCoordinateTransform(
+        crs, QgsCoordinateReferenceSystem("EPSG:4326"), QgsProcessingContext().transformContext()
+    ).isValid():
+        raise nowhere_on_the_globe(layer, _name_of(crs))
     extent = extent_in(crs, shapes)
     reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
     why = tr(
