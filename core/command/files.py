@@ -171,7 +171,7 @@ def _of_geopandas(path: Path, layer: str, parameter: str) -> GeopandasFrame:
 
 def _only_table(path: Path, there: Sequence[str], parameter: str) -> str:
     """The table of a file that holds one. Raises InputError."""
-    tables = [name for name in there if not name.startswith(STYLES)]
+    tables = [name for name in there if name != STYLES]
     if not tables:
         raise InputError(
             tr(
@@ -254,11 +254,8 @@ class GeoPackageFrame(OwnFrame):
     def __init__(self, path: Path, table: str, parameter: str) -> None:
         self._path, self._parameter = path, parameter
         with sqlite_file.reading(path, parameter) as connection:
-            there = [
-                name
-                for (name,) in connection.execute("SELECT table_name FROM gpkg_contents ORDER BY rowid")
-                if not name.startswith(STYLES)
-            ]
+            names = connection.execute("SELECT table_name FROM gpkg_contents ORDER BY rowid")
+            there = [name for (name,) in names if name != STYLES]
             if table and table not in there:
                 raise _which_table(path, there, parameter)
             self._table = table or _only_table(path, there, parameter)
@@ -364,7 +361,7 @@ class CsvFrame(OwnFrame):
                     )
                 )
             for builder, position in zip(builders, positions):
-                builder.add_texts(list(map(itemgetter(position), chunk)))
+                builder.add_texts(_with_newlines(list(map(itemgetter(position), chunk))))
         return {name: builder.column() for name, builder in zip(different, builders)}
 
     def _rows(self) -> Iterator[list[str]]:
@@ -392,6 +389,13 @@ class CsvFrame(OwnFrame):
                     error=str(error),
                 )
             ) from error
+
+
+def _with_newlines(texts: list[str]) -> list[str]:
+    """Texts of several lines as GDAL reads them, whatever ends their lines in the file."""
+    if not any("\r" in text for text in texts):
+        return texts
+    return [text.replace("\r\n", "\n").replace("\r", "\n") for text in texts]
 
 
 def _crs(described: Mapping[str, Any]) -> object:

@@ -298,6 +298,6 @@ def test_an_area_without_a_surface_is_refused_and_of_a_collection_its_polygons_a
     done = run("aggregate", REGIONS=layers["collection"], **given)
     (region,) = done.layer("RELEASED_REGIONS").getFeatures()
     assert region.geometry().area() == pytest.approx(1000 * 500)
-    # QGIS shows the line in a layer of polygons, or leaves it out.
+    # QGIS shows the line in a layer of polygons, or leaves it out; the kind of the first shape is that of the layer.
     with pytest.raises(QgsProcessingException, match=r"1 area of REGIONS has no surface \(“1”\)|has only one area"):
         run("aggregate", REGIONS=layers["line"], **given)

@@ -481,6 +481,13 @@ def test_values_that_gdal_says_it_altered_are_refused(tmp_path):
         table_of_source("t.psv", tmp_path, "RECORDS")
 
 
+@pytest.mark.parametrize("ends", ["\r\n", "\r", "\n"])
+def test_texts_of_several_lines_are_those_that_qgis_reads(tmp_path, ends):
+    text = f'area,v{ends}a,"x{ends}y{ends}"{ends}b,"x\u2028{ends}y"{ends}'
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    assert table_of_source("t.csv", tmp_path, "RECORDS").values("v") == ["x\ny\n", "x\u2028\ny"]
+
+
 def test_a_table_with_tabs_is_read_as_text(tmp_path):
     (tmp_path / "t.tsv").write_text('a,b\tv\n007\t"x\ty"\n008\t\n', encoding="utf-8")
     table = table_of_source("t.tsv", tmp_path, "RECORDS")
