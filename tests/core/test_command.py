@@ -24,12 +24,14 @@ from hypothesis import strategies as st
 
 from vbas import anonymize
 from vbas.core.arrays import to_list
+from vbas.core.command import main as program
 from vbas.core.command.files import CsvFrame, table_of_source
 from vbas.core.command.job_file import read_job, written_job
 from vbas.core.command.main import CANCELLED, DOES_NOT_HOLD, DONE, INPUT, NOT_WRITTEN, REFUSED, main
 from vbas.core.errors import InputError
 from vbas.core.job.settings import SETTINGS
 from vbas.core.library.frames import frame_of
+from vbas.core.package.place import FolderPlace
 from vbas.core.publish.files import FileSystem
 from vbas.core.publish.register import entry
 from vbas.core.publish.register.published_releases import read_register
@@ -288,6 +290,38 @@ def test_a_job_is_written_as_it_is_read(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+@of_posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_breaks_off_once_all_is_in_its_place_is_not_told_that_nothing_was_written(
+    job, tmp_path, capsys, monkeypatch, number
+):
+    forget, before = FolderPlace.forget, signal.getsignal(number)
+
+    def broken_off(place):
+        os.kill(os.getpid(), number)
+        return forget(place)
+
+    monkeypatch.setattr(FolderPlace, "forget", broken_off)
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    assert capsys.readouterr() == (f"{content_of(tmp_path / 'release')}\n", "")
+    assert signal.getsignal(number) == before
+
+
+@of_posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)])
+def test_who_breaks_off_twice_gets_one_sentence(job, tmp_path, capsys, monkeypatch, number, code):
+    failed = program._failed
+
+    def broken_off(*given):
+        os.kill(os.getpid(), number)
+        return failed(*given)
+
+    monkeypatch.setattr(program, "_failed", broken_off)
+    monkeypatch.setattr(FolderPlace, "put", lambda place: os.kill(os.getpid(), number))
+    assert main(["anonymize", job(), "--quiet"]) == code
+    assert "nothing was written" in capsys.readouterr().err and not (tmp_path / "release").exists()
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)])
 def test_whoever_stops_it_finds_nothing_written(job, tmp_path, number, code):
     path = job()
@@ -682,6 +716,7 @@ def test_a_table_that_another_program_has_open_is_an_input_that_cannot_be_used(j
 def test_a_console_that_is_closed_ends_it_as_the_system_does(monkeypatch, tmp_path):
     noted: dict[int, object] = {}
     monkeypatch.setattr(signal, "SIGBREAK", 21, raising=False)
-    monkeypatch.setattr(signal, "signal", noted.__setitem__)
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)
+    monkeypatch.setattr(signal, "signal", lambda number, answer: answer is None or noted.update({number: answer}))
     assert main(["check", str(tmp_path)]) == INPUT
     assert set(noted) == {signal.SIGTERM, 21} and len(set(noted.values())) == 1
