@@ -16,7 +16,7 @@ from qgis.core import (
     QgsProcessingFeatureSourceDefinition,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
+from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QUrl, QVariant
 
 from vbas.algorithms.layers.delivery.exact_values import check_writable, exact_text
 from vbas.algorithms.layers.delivery.second_count import check_file
@@ -64,6 +64,19 @@ def released(run):
         return run("releaserecords", **parameters)
 
     return one
+
+
+@pytest.mark.parametrize("place", ["out.gpkg", "memory:"])
+def test_numbers_of_a_virtual_layer_whose_first_row_is_empty_are_released(released, tmp_path, project, place):
+    """QGIS takes their field for one of text."""
+    numbers: list[int | None] = [None, *[7] * (N - 1)]
+    table = make_layer({"home": HOMES, "sex": ["F"] * N, "n": numbers})
+    project.addMapLayer(table, False)
+    query = bytes(QUrl.toPercentEncoding(f'SELECT home, sex, n * 10 AS x FROM "{table.id()}"')).decode()
+    layer = QgsVectorLayer(f"?query={query}", "virtual", "virtual")
+    done = released(layer, place if place == "memory:" else tmp_path / place)
+    values = [row["x"] for row in done.rows("RELEASED_RECORDS")]
+    assert sorted(map(str, values)) == [*["70"] * (N - 1), "None"]
 
 
 @pytest.mark.parametrize("ending", ["gpkg", "csv", "shp"])
