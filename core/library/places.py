@@ -15,7 +15,7 @@ import numpy as np
 import shapely
 
 from .. import counted
-from ..areas import Areas, checked_identifiers, make_areas
+from ..areas import Areas, checked_identifiers, look_like_degrees, make_areas
 from ..dataclass import dataclass
 from ..drawing import (
     joined_at_antimeridian,
@@ -142,7 +142,16 @@ def places_of(regions: object, id_field: str, population: str, area_point: str, 
         population = field_named(frame.names, population, "POPULATION", REGIONS)
         people = number_or_missing(frame.values(population), population, "POPULATION")
     coordinates = shapely.get_coordinates(middle) if len(middle) else np.empty((0, 2))
-    areas = make_areas(identifiers, coordinates, people, id_field, in_metres=system is not None)
+    if system is None and look_like_degrees(coordinates):
+        raise InputError(
+            tr(
+                "{layer} has longitudes and latitudes, it seems, and no coordinate reference system: give one, in the "
+                "file (a GeoPackage, say) or as {crs}, or metres.",
+                layer=REGIONS,
+                crs='crs="EPSG:4326"',
+            )
+        )
+    areas = make_areas(identifiers, coordinates, people, id_field, in_metres=True)
     return Places(frame, regions, id_field, areas, bool(population), shapes, system, planar)
 
 

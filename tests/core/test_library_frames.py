@@ -293,7 +293,7 @@ def test_what_cannot_be_used_ends_in_one_sentence(changes, sentence):
         ({"area": ["a", "b"], "x": [1.0], "y": [2.0]}, "REGIONS has arrays of different lengths"),
         ({"area": ["a", "b"], "x": [1.0, None], "y": [2.0, 3.0]}, "an empty geometry|coordinates that are missing"),
         ({"area": ["a", "b"], "geometry": [shapely.LineString([(0, 0), (1, 1)])] * 2}, "neither polygons nor points"),
-        ({**AREAS, "x": AREAS["x"] / 1e6 + 7, "y": AREAS["y"] / 1e6 + 51}, "longitudes and latitudes"),
+        ({**AREAS, "x": AREAS["x"] / 1e6 + 7, "y": AREAS["y"] / 1e6 + 51}, r"longitudes and .* as crs="),
     ],
 )
 def test_areas_that_cannot_be_used_end_in_one_sentence(areas, sentence):
