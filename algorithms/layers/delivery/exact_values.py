@@ -19,6 +19,7 @@ from ..tables import Table
 EXACT_WHOLE = 2**53
 # Whole numbers from here on have more than the 15 digits that a text format writes of a real.
 MOST_DIGITS = 10.0**15
+MOMENTS = ("date", "time", "datetime")  # which are compared by their numbers alone
 RANGES = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
 
@@ -65,7 +66,8 @@ def exact_text(value: object, kind: str) -> str | None:
 def changed_values(written: Iterable[object], read: Iterable[object], kind: str) -> list[str]:
     """The written values, as people read them, that are not among those read."""
     there = {None, *(exact_text(value, kind) for value in read)}
-    return [plain_text(value) for value in written if exact_text(value, kind) not in there]
+    texts = ((value, exact_text(value, kind)) for value in written)
+    return [plain_text(value) if kind in MOMENTS else str(text) for value, text in texts if text not in there]
 
 
 def is_long_whole(value: float) -> bool:
