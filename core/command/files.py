@@ -175,9 +175,11 @@ def _only_table(path: Path, there: Sequence[str], parameter: str) -> str:
     if not tables:
         raise InputError(
             tr(
-                "{parameter}: {name} holds no table that can be read: save the table as a GeoPackage or CSV file.",
+                "{parameter}: no table is found in {name}: name one as {name}{layer}TABLE, or save it as a GeoPackage "
+                "or CSV file.",
                 parameter=parameter,
                 name=path.name,
+                layer=LAYER,
             )
         )
     if len(tables) > 1:

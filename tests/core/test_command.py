@@ -547,7 +547,7 @@ def test_a_file_without_a_table_or_with_several_ends_in_a_sentence(tmp_path):
     pytest.importorskip("pyogrio")
     with closing(sqlite3.connect(tmp_path / "none.sqlite")) as connection:
         connection.execute("VACUUM")
-    with pytest.raises(InputError, match=r"RECORDS: .*none\.sqlite.* holds no table"):
+    with pytest.raises(InputError, match=r"RECORDS: no table is found in none\.sqlite: name one as"):
         table_of_source("none.sqlite", tmp_path, "RECORDS")
     for layer in ("persons", "stays"):
         points = geopandas.GeoDataFrame({"of": [layer]}, geometry=shapely.points([[0, 0]]), crs=4326)
@@ -555,6 +555,11 @@ def test_a_file_without_a_table_or_with_several_ends_in_a_sentence(tmp_path):
     with pytest.raises(InputError, match=r"two\.sqlite has the tables persons, stays: name one of them"):
         table_of_source("two.sqlite", tmp_path, "RECORDS")
     assert table_of_source("two.sqlite|layername=stays", tmp_path, "RECORDS").values("of") == ["stays"]
+    # Beside tables of shapes GDAL lists no plain one, but reads it where it is named.
+    with closing(sqlite3.connect(tmp_path / "two.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE plain (of TEXT)")
+        connection.execute("INSERT INTO plain VALUES ('plain')")
+    assert table_of_source("two.sqlite|layername=plain", tmp_path, "RECORDS").values("of") == ["plain"]
 
 
 def test_a_system_that_only_newer_words_describe_is_read_from_a_geopackage(tmp_path):
