@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..anonymise import Account
-from ..evaluation import Measures
+from ..evaluation import Measures, placed
 from ..language import plural, tr
 from ..log import Log
 from ..privacy.derivable import in_short
@@ -53,7 +53,4 @@ def _cost(measures: Measures, n_levels: int) -> str:
     )
     if not measures.mean_distance > 0:  # without the places of the areas
         return cost
-    placed = tr(
-        "On average a released record places its person to within {metres:,.0f} m.", metres=measures.mean_distance
-    )
-    return f"{cost} {placed}"
+    return f"{cost} {placed(measures.mean_distance)}"

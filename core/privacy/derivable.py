@@ -3,6 +3,7 @@ is not proven."""
 
 from __future__ import annotations
 
+from ..counted import few
 from ..language import as_data, plural, tr
 
 CLASS_HAS_K, NO_SMALL_COUNT = as_data("a class has k"), as_data("no small count follows")
@@ -12,12 +13,12 @@ DISCLOSURES = (CLASS_HAS_K, NO_SMALL_COUNT)
 def not_proven(k: int) -> str:
     """What log and report say of a nested release at k whose levels were chosen for k alone."""
     return tr(
-        "It is not proven that no count of 1 to {most} can be derived. A nested release shows no class of fewer than "
-        "{k}, but somebody who knows how its levels are chosen can prove of many classes that 1 to {most} of their "
+        "It is not proven that no count of {few} can be derived. A nested release shows no class of fewer than "
+        "{k}, but somebody who knows how its levels are chosen can prove of many classes that {few} of their "
         "people live in a part of a region, often in one area (docs/privacy.md, “Knowing the method”). Neither a "
         "larger k nor TIES changes that. Where it must not be, ask for it (DISCLOSURE), or release one level.",
         k=k,
-        most=k - 1,
+        few=few(k),
     )
 
 

@@ -124,14 +124,15 @@ def geography_section(account: Account) -> Section:
             mean,
         ),
     ]
-    texts = (
-        tr("Rare values are shown in larger regions. Compare each with the others before you publish."),
-        plural(
-            "The class with the largest mean distance:",
-            "The {n} classes with the largest mean distance:",
-            len(farthest),
-        ),
-    )
+    texts = [tr("Rare values are shown in larger regions. Compare each with the others before you publish.")]
+    if len(farthest):
+        texts.append(
+            plural(
+                "The class with the largest mean distance:",
+                "The {n} classes with the largest mean distance:",
+                len(farthest),
+            )
+        )
     header = (tr("Class"), tr("Records released"), tr("Mean distance, m"))
     farthest_rows = [(names[i], int(released[i]), float(distance[i])) for i in farthest.tolist()]
     return Section(tr("Who loses geography"), texts, header, farthest_rows, pictures)

@@ -16,7 +16,7 @@ from ..anonymise import Account
 from ..areas import Areas
 from ..arrays import to_list
 from ..dataclass import dataclass
-from ..evaluation import mean_distances
+from ..evaluation import mean_distances, placed
 from ..language import plural, tr
 from ..levels import Levels
 from ..plain_text import value_text
@@ -25,7 +25,7 @@ from ..privacy.risk import risk_of
 from ..records.columns import combine_codes
 from ..release import Release, class_sizes
 from ..version import version
-from .cost import HEADER, ROWS_PICKED, risk_rows
+from .cost import HEADER, ROWS_PICKED, USUAL, risk_rows, with_left_out
 from .map_data import MapData, released_map
 from .numbers import formatted
 from .page import Report, Section, render
@@ -195,7 +195,7 @@ def _distance_title(published: PublicReport) -> str:
 
 def _distance_meaning(published: PublicReport, mean: float) -> str:
     if _counts_people_of_areas(published):
-        return tr("On average a released record places its person to within {metres:,.0f} m.", metres=mean)
+        return placed(mean)
     return tr(
         "From the middle of the region that a record shows to the areas in it, which count alike, on average over the "
         "records. The internal report weighs the areas by their records, which would tell of suppressed ones here."
@@ -270,8 +270,8 @@ def _classes(published: PublicReport) -> Section:
     sizes = _class_sizes(published)
     if not len(sizes):
         return Section("")
-    usual = sizes[sizes <= np.percentile(sizes, 99)]
-    caption = tr("Sizes of the classes; the largest, 1 % of them, are left out")
+    usual = sizes[sizes <= np.percentile(sizes, USUAL)]
+    caption = with_left_out(tr("Sizes of the classes"), len(sizes) - len(usual))
     picture = histogram(usual, caption, tr("records in the class"), tr("classes"), mark=float(published.k))
     return Section(tr("Class sizes"), (), pictures=(picture,))
 

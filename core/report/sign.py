@@ -13,7 +13,7 @@ from .. import counted
 from ..anonymise import Account
 from ..dataclass import dataclass
 from ..errors import VbasError
-from ..evaluation import evaluate_by_value, people_are_records, worst_group
+from ..evaluation import evaluate_by_value, people_are_records, who_is_lost
 from ..language import all_of, in_turn, language, plural, tr
 from ..plain_text import in_one_line
 from ..privacy.derivable import in_short
@@ -91,8 +91,8 @@ def sign_page(
     that are released as they are, where the account has no rows that tell them
     """
     measures, plan = account.measures, account.plan.by_value
-    worst = worst_group(evaluate_by_value(account.areas, plan), plan.k) if measures.n_suppressed else None
-    loses = worst.sentence(measures.suppression_percent) if worst is not None else tr("Nobody is suppressed.")
+    lost = who_is_lost(evaluate_by_value(account.areas, plan), measures, plan.k)
+    loses = lost or tr("Nobody is suppressed.")
     facts = [(tr("What"), _what(account, kept)), *_said(signing), (tr("Made by"), signing.made_by)]
     facts = [(label, text) for label, text in facts if text]
     numbers = [
@@ -100,7 +100,7 @@ def sign_page(
         (formatted(_smallest(account)), tr("records in the smallest released class")),
         (
             (f"{formatted(round(measures.mean_distance))} m", tr("mean distance of a released record"))
-            if measures.mean_distance > 0
+            if round(measures.mean_distance) > 0
             else (
                 formatted(measures.n_regions),
                 plural("region of the finest level", "regions of the finest level", measures.n_regions),
@@ -239,7 +239,7 @@ def _least_population(account: Account) -> str:
 
 
 def _held_back(n: int) -> str:
-    return tr("{n} held back, so that no row can be followed from month to month by its values", n=n)
+    return tr("{n} held back, so that no row can be followed from one release to the next by its values", n=n)
 
 
 def _followed(n: int) -> str:
@@ -263,7 +263,7 @@ def _sensitive(account: Account) -> str:
         )
     counted = [
         tr(
-            "“{field}”: at least {distinct}, at most {share:.1f} %",
+            "“{field}”: at least {distinct}, at most {share:g} %",
             field=name,
             distinct=int(of.distinct[released].min()) if released.any() else 0,
             share=float(of.largest_share[released].max(initial=0)),

@@ -156,15 +156,14 @@ def chance_section(account: Account) -> Section:
 
 def section_of(findings: Guesses, heading: str) -> Section:
     """The sentence for whoever decides, how it was measured, and the table by share of the guesses and class size."""
-    most = findings.k - 1
     surest = findings.surest[0]
     paragraphs = (
         tr(
-            "What cannot be proven can be guessed. Of the guesses “this area holds 1 to {most} of this class” the "
+            "What cannot be proven can be guessed. Of the guesses “this area holds {few} of this class” the "
             "{percent:g} % that somebody is surest of who knows the method are right in {right} of 100 cases; by how "
             "many people live in each area alone, as many guesses are right in {by_people} of 100. Guessed at random, "
-            "{so_many} of 100 would be: so many areas of these regions do hold 1 to {most}.",
-            most=most,
+            "{so_many} of 100 would be: so many areas of these regions do hold {few}.",
+            few=counted.few(findings.k),
             percent=surest.percent,
             right=_of_100(surest.right),
             by_people=_of_100(surest.by_people),
@@ -173,12 +172,12 @@ def section_of(findings: Guesses, heading: str) -> Section:
         tr(
             "The guesser knows the release, the crosswalk, the people of each area, the method and all its parameters, "
             "but not what was drawn, and weighs every table of counts that is possible (Bayes). Measured on {areas} "
-            "in {n_zones} of {of_zones} places where a class stands in a region of several areas (at most "
+            "in {n_zones} of {places} where a class stands in a region of several areas (at most "
             "{most_areas}, {most_records}). Where the two shares are alike, the method tells a guesser "
             "hardly more than the counts and the population do.",
             areas=counted.areas(findings.n_areas),
             n_zones=formatted(findings.n_zones),
-            of_zones=formatted(findings.of_zones),
+            places=plural("{n} place", "{n} places", findings.of_zones),
             most_areas=counted.areas(MOST_AREAS),
             most_records=counted.records(MOST_RECORDS),
         ),
