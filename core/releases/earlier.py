@@ -186,7 +186,7 @@ def _mended(done: Repaired) -> list[str]:
         ]
     said = [
         tr(
-            "To prevent that, {suppressed} more are suppressed, and {coarser} shown in larger regions.",
+            "To prevent that, more is suppressed ({suppressed}) and shown in larger regions ({coarser}).",
             suppressed=counted.records(done.n_suppressed),
             coarser=counted.records(done.n_coarser),
         )

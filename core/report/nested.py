@@ -31,10 +31,10 @@ MOST_VALUES = 40
 LIMITS = (
     tr(
         "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is "
-        "shown there. A class that is missing at a finer level is rare there; where no region around a place "
-        "shows it, but others do, nobody of it lives there, or so few that they are suppressed. Where the finest "
-        "level is the areas, the people behind a larger region live in those of its areas that do not show the "
-        "class themselves."
+        "shown there. A class that is missing at a finer level is rare there, or lacks what else is asked of a class; "
+        "where no region around a place shows it, but others do, nobody of it lives there, or all who do are "
+        "suppressed. Where the finest level is the areas, the people behind a larger region live in those of its areas "
+        "that do not show the class themselves."
     ),
 )
 

@@ -94,15 +94,14 @@ def price_section(account: Account) -> Section:
     ours, theirs = account.measures.mean_distance, mean_distance_released(account.areas, plain)
     price = tr(
         "Asked is {conditions}. The mean distance is {metres:,.1f} m; without it would be {without:,.1f} m, so that it "
-        "costs {more:,.1f} m ({percent:.1f} %).",
+        "costs {more}.",
         conditions=", ".join(conditions),
         metres=ours,
         without=theirs,
-        more=ours - theirs,
-        percent=100.0 * (ours - theirs) / max(theirs, 1e-9),
+        more=_costs(ours - theirs, theirs),
     )
     suppressed = tr(
-        "Of the records of known areas {ours} are suppressed, and {records} would be without it.",
+        "Suppressed of the records of known areas: {ours}; without it: {records}.",
         records=formatted(plan.profile.n_records - plain.n_released),
         ours=formatted(plan.profile.n_records - plan.n_released),
     )
@@ -112,6 +111,13 @@ def price_section(account: Account) -> Section:
             tr("The plan without it is held against nothing that is published: what that costs is in the difference.")
         )
     return Section(heading, [*paragraphs, *_decoys(account)])
+
+
+def _costs(more: float, without: float) -> str:
+    """Metres, and per cent of the distance without the conditions, where that is not of nothing."""
+    if round(without, 1) <= 0:
+        return tr("{more:,.1f} m", more=more)
+    return tr("{more:,.1f} m ({percent:.1f} %)", more=more, percent=100.0 * more / without)
 
 
 def _conditions(account: Account) -> list[str]:
