@@ -25,7 +25,11 @@ def conclude(log: Log, account: Account, next_step: str = "", reported: bool = T
         log.warn(nothing_released(account.requirement, n_levels > 1))
     return (
         _verdict(account),
-        *([in_short(account.ask.k)] if account.no_small_count and account.rows is not None else []),
+        *(
+            [in_short(account.ask.k, account.open_beside)]
+            if account.no_small_count and account.rows is not None
+            else []
+        ),
         _cost(measures, n_levels),
         next_step or (RELEASE_NEXT if account.rows is None else LOOK if reported else MARKED),
     )

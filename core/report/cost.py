@@ -57,17 +57,16 @@ USUAL = 99  # per cent of the classes that the picture of their sizes shows
 
 
 def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
-    """What the release means for one person: place, company and risk."""
+    """What the release means for one person: place, company and risk; without content where nothing is released."""
+    heading = tr("What it means for a person")
+    if not plan.n_released:
+        return Section(heading)
     records, people = plan.records[plan.released], plan.sizes[plan.released]
     risk = risk_of(records, people)
     among = 2.0 ** (measures.non_uniform_entropy / max(_rated(plan), 1))
     same = float((records.astype(float) * people).sum()) / max(plan.n_released, 1)
     rows: list[tuple[object, ...]] = [
-        *(
-            [(tr("Mean distance, m"), measures.mean_distance, placed(measures.mean_distance))]
-            if plan.n_released
-            else []
-        ),
+        (tr("Mean distance, m"), measures.mean_distance, placed(measures.mean_distance)),
         _area_row(measures, plan, n_areas),
         (
             tr("Areas to guess among"),
@@ -82,9 +81,9 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
             same,
             tr("Among how many people with the same region and quasi-identifiers a released record is, on average."),
         ),
-        *risk_rows(risk, int(people.min()) if len(people) else 0, bool((records != people).any())),
+        *risk_rows(risk, int(people.min()), bool((records != people).any())),
     ]
-    return Section(tr("What it means for a person"), (), HEADER, rows)
+    return Section(heading, (), HEADER, rows)
 
 
 def _area_row(measures: Measures, plan: Plan, n_areas: int) -> tuple[object, ...]:

@@ -42,7 +42,9 @@ LIMITS = (
 def limits_section(account: Account) -> Section:
     """What can be derived from a release, or that it is not proven that nothing can."""
     k = account.plan.k
-    proven = what_is_proven(k, not account.levels.coarser) if account.no_small_count else (not_proven(k),)
+    proven: tuple[str, ...] = (not_proven(k),)
+    if account.no_small_count:
+        proven = what_is_proven(k, not account.levels.coarser, account.open_beside)
     return Section(tr("What levels tell"), (*LIMITS, *proven))
 
 
@@ -75,7 +77,9 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
             "middle for where a person lives."
         )
     ]
-    if single is not None:
+    if single is not None and single[1].n_suppressed == single[1].n_records:
+        paragraphs.append(tr("One level of regions ({name}) would release nothing.", name=single[0]))
+    elif single is not None and account.plan.n_released:
         name, outcome = single
         paragraphs.append(
             tr(

@@ -58,7 +58,7 @@ class PublicReport:
     map_data : None where nothing is drawn; counts_people : whether a person can have several records, so that a class
     has fewer people than records; parameters : label and value of those that may be said
     values : what each level shows of the quasi-identifiers, where levels differ in that
-    no_small_count : whether the release was made so that no count below k follows
+    no_small_count : whether the release was made so that no count below k follows; open_beside : as for `Account`
     in_zones : whether each region shows all records of a class that no region within shows
     over_time : what holds of several periods, a sentence; empty where there are none
     hashes : title and content hash of each table that is released, of all together under an empty title; none where
@@ -80,6 +80,7 @@ class PublicReport:
     in_zones: bool = False
     over_time: str = ""
     hashes: Sequence[tuple[str, str]] = ()
+    open_beside: bool = False
 
 
 def page_of(
@@ -108,6 +109,7 @@ def page_of(
             account.plan.in_zones,
             how_periods_go_together(ask.period, ask.periods) if ask.period else "",
             hashes,
+            account.open_beside,
         )
     )
 
@@ -131,7 +133,9 @@ def release_report(published: PublicReport) -> str:
     else:
         verdict = tr("No record is released.")
     made = [*published.parameters, (tr("Made with VBAS"), published.version)]
-    proven = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
+    proven: tuple[str, ...] = (not_proven(k),)
+    if published.no_small_count:
+        proven = what_is_proven(k, not published.values, published.open_beside)
     sections = [
         _measures(published),
         Section(tr("The periods"), (published.over_time,)) if published.over_time else Section(""),

@@ -24,6 +24,7 @@ from .template import template_of
 
 MOST_CHARACTERS = 400  # of what somebody typed, so that the page stays one
 MOST_FIELDS = 12  # that are named; further ones are counted
+NONE = "–"  # in the place of a number, where nothing is released
 KINDS = {PERSONS: tr("persons"), HOUSEHOLDS: tr("households")}
 SIGNING = (tr("Proposed by"), tr("Approved by"))
 TO_SIGN = (tr("Name"), tr("Function"), tr("Date"), tr("Signature"))
@@ -97,7 +98,7 @@ def sign_page(
     facts = [(label, text) for label, text in facts if text]
     numbers = [
         (f"{formatted(measures.suppression_percent)} %", tr("of the records are suppressed")),
-        (formatted(_smallest(account)), tr("records in the smallest released class")),
+        (formatted(_smallest(account) or NONE), tr("records in the smallest released class")),
         (
             (f"{formatted(round(measures.mean_distance))} m", tr("mean distance of a released record"))
             if round(measures.mean_distance) > 0
@@ -205,11 +206,13 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     of_k = tr("at least {k} records in every class", k=ask.k)
     if kinds:
         of_k = tr("at least {k} records, and as many {kinds}, in every class", k=ask.k, kinds=all_of(kinds))
-    counted = [tr("smallest class of {smallest} records", smallest=_smallest(account))]
-    counted += [
-        tr("{smallest} {kinds}", smallest=smallest, kinds=KINDS[kind]) for kind, smallest in protection.smallest.items()
-    ]
-    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(counted)))]
+    found = [tr("no class")]
+    if smallest := _smallest(account):
+        found = [tr("smallest class of {smallest} records", smallest=smallest)]
+        found += [
+            tr("{smallest} {kinds}", smallest=least, kinds=KINDS[kind]) for kind, least in protection.smallest.items()
+        ]
+    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(found)))]
     if requirement.shares:
         rows.append((tr("Sensitive fields"), _sensitive(account)))
     if account.changed is not None and account.changed.n_followed:
@@ -221,7 +224,11 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     rows.append((tr("Published rule"), tr("none: your own numbers") if ask.rule == NO_RULE else ask.rule))
     if account.nested:
         held = tr(ask.disclosure)
-        said = tr("{disclosure}. {told}", disclosure=held, told=in_short(ask.k)) if account.no_small_count else held
+        said = (
+            tr("{disclosure}. {told}", disclosure=held, told=in_short(ask.k, account.open_beside))
+            if account.no_small_count
+            else held
+        )
         rows.append((tr("Protection"), said))
     if ask.published_margins or ask.published_counts is not None:
         rows.append((tr("Published counts"), tr("held against what others publish")))
@@ -255,7 +262,7 @@ def _sensitive(account: Account) -> str:
     names = [shares.field for shares in requirement.shares]
     if not requirement.asks_for_values:
         return tr("{fields}: nothing was asked of their values", fields=all_of(names))
-    if not account.protection.diversity:  # before a release is made
+    if not account.protection.diversity or not released.any():  # before a release is made, or where none is
         return tr(
             "at least {l_diversity} different values in every class, at most {max_share:g} % of it with the same",
             l_diversity=requirement.l_diversity,
@@ -265,8 +272,8 @@ def _sensitive(account: Account) -> str:
         tr(
             "“{field}”: at least {distinct}, at most {share:g} %",
             field=name,
-            distinct=int(of.distinct[released].min()) if released.any() else 0,
-            share=float(of.largest_share[released].max(initial=0)),
+            distinct=int(of.distinct[released].min()),
+            share=float(of.largest_share[released].max()),
         )
         for name, of in account.protection.diversity.items()
     ]

@@ -12,7 +12,9 @@ from vbas import anonymize
 from vbas.core.counted import few
 from vbas.core.errors import InputError
 from vbas.core.evaluation import placed
+from vbas.core.job.conclusion import conclude
 from vbas.core.language import rounded_up, speak, tr
+from vbas.core.log import QUIET
 from vbas.core.report.cost import with_left_out
 from vbas.core.report.numbers import formatted, formatted_rows
 
@@ -170,3 +172,53 @@ def test_a_number_of_regions_that_counts_values_of_suppressed_records_is_said_to
         assert any("depends on how many values k records and more have" in sentence for sentence in of.said)
     given = release(people(), combination="custom", site_number="given number", n_sites=2)
     assert any(sentence.endswith("does not look at the classes of the suppressed records.") for sentence in given.said)
+
+
+def test_of_a_release_of_nothing_no_class_no_risk_and_no_distance_is_said():
+    rows = pd.DataFrame({"area": list("abcd") * 3, "sex": "F", "ill": "yes"})
+    of = release(rows, release="nested levels", sensitive=["ill"], l_diversity=2)
+    text = page(of)
+    assert of.smallest is None and "found: no class" in text and "– records in the smallest released class" in text
+    for said in ("smallest class of 0", "at least 0", "Largest risk", "picking 1 of", "mean distance of 0 m"):
+        assert said not in text, said
+    assert "would release nothing" in text
+
+
+def town_beside_units():
+    """A town in which everybody has a record, and a table of men and women of every ten areas."""
+    rng = np.random.default_rng(0)
+    names = [f"a{i}" for i in range(40)]
+    areas = pd.DataFrame({"area": names, "x": rng.random(40) * 9e3, "y": rng.random(40) * 9e3, "people": 60})
+    areas["unit"] = [f"u{i // 10}" for i in range(40)]
+    home = np.repeat(names, 60)
+    records = pd.DataFrame({"area": home, "sex": rng.choice(["F", "M"], len(home)), "age": rng.choice(6, len(home))})
+    units = records.merge(areas[["area", "unit"]])
+    return areas, records, units.groupby(["unit", "sex"]).size().rename("n").reset_index()
+
+
+@pytest.mark.parametrize("too_many", [False, True])
+def test_that_no_small_count_follows_is_not_said_of_what_was_not_looked_at(monkeypatch, too_many):
+    from vbas.core.privacy import beside
+
+    monkeypatch.setattr(beside, "MOST_TOGETHER", 10 if too_many else 10_000)
+    areas, records, table = town_beside_units()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        of = anonymize(
+            areas,
+            records,
+            area="area",
+            population="people",
+            quasi_identifiers=["sex", "age"],
+            release="nested levels",
+            disclosure="no small count follows",
+            published_counts=table,
+            published_area="unit",
+            published_number="n",
+        )
+    assert any("was not looked at: there are too many areas and classes" in said for said in of.said) == too_many
+    end = " ".join(conclude(QUIET, of.account))
+    assert "No count of 1 to 4 follows from this release" in end
+    public = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", of.report(for_release=True)))
+    for said in (end, page(of), public):
+        assert ("could not be looked at in full" in said) == too_many
