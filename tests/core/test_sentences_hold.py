@@ -222,3 +222,12 @@ def test_that_no_small_count_follows_is_not_said_of_what_was_not_looked_at(monke
     public = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", of.report(for_release=True)))
     for said in (end, page(of), public):
         assert ("could not be looked at in full" in said) == too_many
+
+
+def test_the_page_of_a_folder_says_where_the_tables_are(tmp_path):
+    of = release(people())
+    of.write(tmp_path / "may", report=tmp_path / "internal.html")
+    text = (tmp_path / "internal.html").read_text(encoding="utf-8")
+    signed = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td><code>", text)
+    tables = ["Released records", "Crosswalk", "Released regions"]
+    assert [row for row in signed if row[0] in tables] == [(table, "may/") for table in tables]
