@@ -10,7 +10,7 @@ from ..anonymise import Account
 from ..arrays import to_list
 from ..disclosure.guessing import MOST_AREAS, MOST_RECORDS, Guesses, guesses
 from ..evaluation import mean_distance_released
-from ..language import plural, tr
+from ..language import plural, share_format, tr, written
 from ..levels import Levels
 from ..nesting.decoys import hold_decoys
 from ..nesting.narrowing import Narrowed, can_be_narrowed, narrow
@@ -206,7 +206,8 @@ def section_of(findings: Guesses, heading: str) -> Section:
 
 
 def _of_100(share: float) -> str:
-    return formatted(round(100 * share))
+    percent = 100.0 * share  # of some, or of less than all, it is neither 0 nor 100
+    return written(format(percent, share_format(percent, ".0f")))
 
 
 def _size(least: int, most: int | None) -> str:

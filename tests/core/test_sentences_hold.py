@@ -17,6 +17,7 @@ from vbas.core.language import rounded_up, speak, tr
 from vbas.core.log import QUIET
 from vbas.core.report.cost import with_left_out
 from vbas.core.report.numbers import formatted, formatted_rows
+from vbas.core.report.zones import _of_100
 
 AREAS = {"area": list("abcd"), "x": [0, 900, 0, 900], "y": [0, 0, 900, 900], "people": [300, 300, 300, 300]}
 
@@ -59,8 +60,8 @@ def test_what_is_enough_is_never_rounded_down():
 
 
 def test_the_budget_that_a_refusal_names_is_enough():
-    # 7 of 239 records have a value of their own: 2.9289 % are suppressed whatever the regions.
-    records = people(58, kind="usual")
+    # 7 of 243 records have a value of their own: 2.8807 % are suppressed whatever the regions.
+    records = people(59, kind="usual")
     records = pd.concat([records, pd.DataFrame({"area": list("abcdabc"), "sex": "F", "kind": list("tuvwxyz")})])
     asked: dict[str, Any] = {
         "quasi_identifiers": ["sex", "kind"],
@@ -231,3 +232,8 @@ def test_the_page_of_a_folder_says_where_the_tables_are(tmp_path):
     signed = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td><code>", text)
     tables = ["Released records", "Crosswalk", "Released regions"]
     assert [row for row in signed if row[0] in tables] == [(table, "may/") for table in tables]
+
+
+@pytest.mark.parametrize(("share", "said"), [(0.0, "0"), (0.004, "0.4"), (0.27, "27"), (0.996, "99.6"), (1.0, "100")])
+def test_of_100_guesses_some_are_not_none_and_less_than_all_not_all(share, said):
+    assert _of_100(share) == said
