@@ -241,7 +241,7 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
 def _least_population(account: Account) -> str:
     people = account.ask.least_population
     if people_are_records(account.areas, account.plan):
-        return tr("{people:,.0f} records in every region, as no population was given", people=people)
+        return tr("{people:,.0f} records in every region, each counted as a person", people=people)
     return tr("a population of {people:,.0f} in every region", people=people)
 
 

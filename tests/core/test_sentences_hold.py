@@ -237,3 +237,12 @@ def test_the_page_of_a_folder_says_where_the_tables_are(tmp_path):
 @pytest.mark.parametrize(("share", "said"), [(0.0, "0"), (0.004, "0.4"), (0.27, "27"), (0.996, "99.6"), (1.0, "100")])
 def test_of_100_guesses_some_are_not_none_and_less_than_all_not_all(share, said):
     assert _of_100(share) == said
+
+
+def test_a_population_that_is_as_large_as_the_records_is_not_said_to_be_missing():
+    counted = dict(AREAS, people=[40] * 4)
+    asked: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex", "least_population": 100}
+    for population in ("people", None):
+        text = page(anonymize(counted, people(), population=population, **asked))
+        assert "100 records in every region, each counted as a person" in text
+        assert "no population was given" not in text
