@@ -206,13 +206,13 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     of_k = tr("at least {k} records in every class", k=ask.k)
     if kinds:
         of_k = tr("at least {k} records, and as many {kinds}, in every class", k=ask.k, kinds=all_of(kinds))
-    found = [tr("no class")]
+    smallest_found = [tr("no class")]
     if smallest := _smallest(account):
-        found = [tr("smallest class of {smallest} records", smallest=smallest)]
-        found += [
+        smallest_found = [tr("smallest class of {smallest} records", smallest=smallest)]
+        smallest_found += [
             tr("{smallest} {kinds}", smallest=least, kinds=KINDS[kind]) for kind, least in protection.smallest.items()
         ]
-    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(found)))]
+    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(smallest_found)))]
     if requirement.shares:
         rows.append((tr("Sensitive fields"), _sensitive(account)))
     if account.changed is not None and account.changed.n_followed:
