@@ -230,6 +230,9 @@ class Account:
         Those of the house that it holds.
     changed : Changed, optional
         Of an update, what it changes beside the release that it carries on.
+    open_beside : bool
+        Whether what it tells together with counts and releases that are published already could not be looked at in
+        full, or not be decided.
 
     Examples
     --------
@@ -260,6 +263,7 @@ class Account:
     tried: tuple[Family, ...] = ()
     policies: tuple[Policy, ...] = ()
     changed: Changed | None = None
+    open_beside: bool = False
 
     @property
     def levels(self) -> Levels:
@@ -454,6 +458,7 @@ def anonymise(
         held.tried,
         policies,
         what_changed,
+        held.open_beside,
     )
 
 
@@ -551,12 +556,14 @@ def _refuse_with_update(levels: Levels, ask: Ask) -> None:
 @dataclass(frozen=True, eq=False)
 class _Held:
     """What is known of a plan that was held against what is published: sentences, the counts that were tried, what this
-    release publishes, and whether the earlier ones are as they were and could all be compared."""
+    release publishes, whether the earlier ones are as they were and could all be compared, and whether anything
+    that all tell together is open."""
 
     notes: tuple[str, ...]
     tried: tuple[Family, ...]
     published: Published | None = None
     sure: bool = True
+    open_beside: bool = False
 
 
 def _held_against_published(
@@ -598,8 +605,10 @@ def _held_against_published(
     not_looked_at = [sentence for sentence in (elsewhere, not_together) if sentence]
     notes = (*notes, *not_looked_at)
     log.warn(*not_looked_at)
+    open_beside = bool(not_looked_at) or any(family.undecided for family in tried)
+    open_beside = open_beside or (bool(tables) and requirement.has_several(profile.n_records))
     if ask.earlier is None:
-        return plan, _Held(notes, tried)
+        return plan, _Held(notes, tried, open_beside=open_beside)
     # Tables of the people of now say nothing of those of whom an update knows earlier releases.
     known = [] if ask.update is not None else [published_table(counts, areas, ask.k) for counts in beside.tables]
     held = held_against_earlier(
@@ -616,7 +625,9 @@ def _held_against_published(
         progress,
         source.rows_beside(),
     )
-    return held.plan, _Held((*notes, *held.notes), (*tried, *held.families), held.published, held.sure)
+    return held.plan, _Held(
+        (*notes, *held.notes), (*tried, *held.families), held.published, held.sure, open_beside or held.is_open
+    )
 
 
 def _measured(

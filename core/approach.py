@@ -23,7 +23,8 @@ class Approach(Generic[Result]):
     and is given their number in place of the sites; neighbours : it needs areas with their neighbours;
     leaves_out_wide_groups : in the end, the groups of cells that make the loss worse are left out;
     uses_attribute_counts : what it gives depends on the classes of records that are suppressed in the end, so that it
-    may give some of them away; runs_candidates : a site number that is called with what any number of sites suppresses,
+    may give some of them away; counts_values : it looks at how many values k records have, suppressed ones among them;
+    runs_candidates : a site number that is called with what any number of sites suppresses,
     and with progress; starts_from : the aggregation that an exchange starts from, by which numbers of sites are tried
     and coarser levels made in its place
     """
@@ -34,6 +35,7 @@ class Approach(Generic[Result]):
     neighbours: bool = False
     leaves_out_wide_groups: bool = False
     uses_attribute_counts: bool = False
+    counts_values: bool = False
     runs_candidates: bool = False
     starts_from: str = ""
 

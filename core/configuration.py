@@ -77,6 +77,11 @@ class Configuration:
         return tuple(name for name, depending in parts if name in depending)
 
     @property
+    def counts_values(self) -> bool:
+        """Whether its number of sites depends on how many values k records have, suppressed ones among them."""
+        return site_number.APPROACHES[self.site_number].counts_values
+
+    @property
     def title(self) -> str:
         """Location and aggregation, and the capacity factor where one counts."""
         return " · ".join(part for part in (self.site_location, self.aggregation_title) if part)

@@ -23,6 +23,11 @@ def classes(n: int) -> str:
     return plural("{n} class", "{n} classes", n)
 
 
+def few(k: int) -> str:
+    """So many as are fewer than k, and some: “1”, “1 to 4”."""
+    return plural("{n}", "1 to {n}", k - 1)
+
+
 def groups(n: int) -> str:
     """So many groups."""
     return plural("{n} group", "{n} groups", n)

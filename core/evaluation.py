@@ -204,6 +204,16 @@ def evaluate_by_area(areas: Areas, plan: Plan) -> ByArea:
     return ByArea(records, records - released.astype(np.int64), mean)
 
 
+def placed(metres: float) -> str:
+    """How closely a released record places its person, in a sentence; metres : `Measures.mean_distance`"""
+    if round(metres) < 1:
+        return tr(
+            "On average the people of the region that a released record shows live less than 1 m from its middle: "
+            "each area counts as one point, so that this says nothing of where in it they live."
+        )
+    return tr("On average a released record places its person to within {metres:,.0f} m.", metres=metres)
+
+
 def people_are_records(areas: Areas, plan: Plan) -> bool:
     """Whether the areas have no population of their own: their people are the records in them."""
     return bool(np.array_equal(areas.population, plan.profile.area_sizes))
@@ -308,6 +318,24 @@ def worst_group(by_value: ByValue, k: int) -> WorstGroup | None:
         int(by_value.records[position]),
         by_value.percent,
     )
+
+
+def who_is_lost(by_value: ByValue, measures: Measures, k: int) -> str:
+    """The group that loses most, or that none does, in a sentence; empty where nothing is suppressed."""
+    if not measures.n_suppressed:
+        return ""
+    if not by_value.suppressed.any():
+        return tr("All suppressed records have an area that is not known.")
+    worst = worst_group(by_value, k)
+    if worst is None:
+        return tr("No value of a quasi-identifier has {k} records.", k=k)
+    if not worst.percent:
+        return tr(
+            "No group of {k} records and more loses any: whoever is suppressed has rarer values, or an area that is "
+            "not known.",
+            k=k,
+        )
+    return worst.sentence(measures.suppression_percent)
 
 
 def evaluate(

@@ -13,7 +13,7 @@ import numbers
 import re
 import string
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
+from decimal import ROUND_CEILING, Decimal
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,6 +27,8 @@ GROUPED = 10_000  # from here on digits stand in groups of three
 # The powers of ten that are written out; beyond them a number reads better as a power.
 _WRITTEN_OUT = range(-9, 15)
 _FORMATTED = re.compile(r"(?<![\w.])(\d[\d,]*)(\.\d+)?(?:e([+-]\d+))?(?![\w.,]*\d)")
+_PER_CENT = re.compile("[ \u00a0]%")  # after a number: it is a share
+NOTHING = 1e-9  # less is rounding
 _POWERS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "+")
 _language = ENGLISH
 _catalogue: gettext.NullTranslations = gettext.NullTranslations()
@@ -133,10 +135,22 @@ def _filled(text: str, values: Mapping[str, object]) -> str:
     places = _places(text)
     if places is None:
         return _NUMBERS.vformat(text, (), values)
-    return "".join(
-        before if name is None else before + _NUMBERS.format_field(values[name], wanted)
-        for before, name, wanted in places
-    )
+    parts = []
+    for (before, name, wanted), (after, *_) in zip(places, (*places[1:], ("",))):
+        parts.append(before)
+        if name is not None:
+            value = values[name]
+            shown_as = share_format(value, wanted) if _PER_CENT.match(after or "") else wanted
+            parts.append(_NUMBERS.format_field(value, shown_as))
+    return "".join(parts)
+
+
+def share_format(value: object, wanted: str) -> str:
+    """A format of per cent that makes no 0 of some and no 100 of less than all: `wanted` where it does not."""
+    if not (isinstance(value, float) and NOTHING < value < 100 - NOTHING and wanted):
+        return wanted
+    formats = (wanted, *(f".{decimals}f" for decimals in range(1, 10)))
+    return next(each for each in formats if float(format(value, each).replace(",", "")) not in (0, 100))
 
 
 @lru_cache(maxsize=10_000)  # a form has hundreds of texts, which are looked up again whenever QGIS asks for it
@@ -147,6 +161,12 @@ def _places(text: str) -> tuple[tuple[str, str | None, str], ...] | None:
     plain = all(name is None or (name.isidentifier() and "{" not in wanted) for _, name, wanted in places)
     converted = any(conversion for *_, conversion in _NUMBERS.parse(text))
     return places if plain and not converted else None
+
+
+def rounded_up(value: float, digits: int = 3) -> float:
+    """A positive number to so many digits, and never less than it is: for what is enough, or more than a limit."""
+    exact = Decimal(f"{value:.9f}")
+    return float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_CEILING)) if exact else 0.0
 
 
 class _Numbers(string.Formatter):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from . import counted
 from .elementary import log
 from .generalising import entropy
-from .language import plural, tr
+from .language import plural, rounded_up, tr
 from .outcome import Outcome
 from .profile import Profile
 
@@ -75,7 +75,7 @@ def _nothing(k: int, budget: float, least: float | None) -> str:
         "{least:.3g} %. Allow more, or let attributes be coarser (HIERARCHIES, HIERARCHY_RULES).",
         k=k,
         budget=budget,
-        least=least,
+        least=rounded_up(least),
     )
 
 

@@ -231,6 +231,12 @@ def _fitted(form: Form, rows: ReleasedRows, weights: Spread) -> Spread:
         )
     form.info(
         tr(
+            "The weights meet MARGINS, but for groups that contradict the release; {n:.15g} of the people of the "
+            "others are not among the released records of their group.",
+            n=fitted.left_over,
+        )
+        if fitted.contradictions
+        else tr(
             "The weights meet MARGINS; {n:.15g} of its people are not among the released records of their group.",
             n=fitted.left_over,
         )

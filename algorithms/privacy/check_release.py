@@ -164,7 +164,7 @@ def claim_sentence(claim: Claim) -> str:
 def verdict(check: ReleaseCheck, k: int) -> str:
     """One sentence."""
     if not check.classes_below:
-        return tr("Every class has at least {k} people; the smallest has {smallest}.", k=k, smallest=check.k_found)
+        return tr("Every class has at least {least}; the smallest has {n}.", least=check.counted(k), n=check.k_found)
     return plural(
         "{n} class with {records} falls short of what is asked; the smallest has {people}. "
         "Coarser quasi-identifiers or larger regions, or leaving these records out, mend "
@@ -174,7 +174,7 @@ def verdict(check: ReleaseCheck, k: int) -> str:
         "that.",
         check.classes_below,
         records=counted.records(check.records_below),
-        people=counted.people(check.k_found),
+        people=check.counted(check.k_found),
     )
 
 
@@ -224,6 +224,8 @@ def table_to_check(form: Form) -> TableToCheck:
     columns = {name: Column(of.codes[rows], of.categories) for name, of in zip(table.names, table.columns)}
     role = {field.name: field.role for field in table.fields}
     counts = next((columns[name] for name in role if role[name] == COUNT), None)
+    # What was asked of the values of persons cannot be seen by their rows.
+    asked = ours if ours.get("counts", [RECORDS]) == [RECORDS] else {}
     return TableToCheck(
         {name: of for name, of in columns.items() if role[name] in (LEVEL, REGION, QUASI)},
         {name: of for name, of in columns.items() if role[name] == KEPT},
@@ -232,8 +234,8 @@ def table_to_check(form: Form) -> TableToCheck:
         None if counts is None else np.array([*counts.categories, 0], np.int64)[counts.codes],
         {field.name: qgis_field(field.name, KINDS.get(field.type, "text")) for field in table.fields},
         checked.k,
-        max(distinct, int(ours.get("l_diversity", 1))),
-        min(share, float(ours.get("max_share", 100.0))),
+        max(distinct, int(asked.get("l_diversity", 1))),
+        min(share, float(asked.get("max_share", 100.0))),
         checked.claims,
     )
 

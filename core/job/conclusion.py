@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..anonymise import Account
-from ..evaluation import Measures
+from ..evaluation import Measures, placed
 from ..language import plural, tr
 from ..log import Log
 from ..privacy.derivable import in_short
@@ -25,7 +25,11 @@ def conclude(log: Log, account: Account, next_step: str = "", reported: bool = T
         log.warn(nothing_released(account.requirement, n_levels > 1))
     return (
         _verdict(account),
-        *([in_short(account.ask.k)] if account.no_small_count and account.rows is not None else []),
+        *(
+            [in_short(account.ask.k, account.open_beside)]
+            if account.no_small_count and account.rows is not None
+            else []
+        ),
         _cost(measures, n_levels),
         next_step or (RELEASE_NEXT if account.rows is None else LOOK if reported else MARKED),
     )
@@ -53,7 +57,4 @@ def _cost(measures: Measures, n_levels: int) -> str:
     )
     if not measures.mean_distance > 0:  # without the places of the areas
         return cost
-    placed = tr(
-        "On average a released record places its person to within {metres:,.0f} m.", metres=measures.mean_distance
-    )
-    return f"{cost} {placed}"
+    return f"{cost} {placed(measures.mean_distance)}"

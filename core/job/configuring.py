@@ -9,7 +9,7 @@ from ..aggregation import APPROACHES as AGGREGATIONS
 from ..aggregation import AggregationOptions
 from ..approach import using_setting
 from ..configuration import CUSTOM, RECOMMENDED, Configuration
-from ..language import tr
+from ..language import rounded_up, tr
 from ..site_location import LocationOptions
 from ..site_number import APPROACHES as SITE_NUMBERS
 from ..site_number import SiteNumberOptions
@@ -77,7 +77,7 @@ def over_budget(configuration: Configuration, percent: float) -> list[str]:
             "{percent:.3g} % of the records are suppressed, more than the BUDGET of {budget:g} %: what was "
             "asked after the regions were made (a least population, published totals, earlier releases) "
             "suppresses the rest. Choose a smaller BUDGET to make room for it.",
-            percent=percent,
+            percent=rounded_up(percent),
             budget=budget,
         )
     ]

@@ -17,7 +17,7 @@ from ..configuration import Configuration, Run, aggregate, joined_to_least_popul
 from ..convergence import Convergence
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..evaluation import Measures, evaluate_by_value, worst_group
+from ..evaluation import Measures, evaluate_by_value, who_is_lost
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels
@@ -56,12 +56,14 @@ class Made:
 class LevelsMade:
     """Levels, and how they were made.
 
-    looking : the approaches that looked at the classes of suppressed records; seconds : by step; aggregation : what
+    looking : the approaches that looked at the classes of suppressed records; counts_values : whether how many regions
+    there are depends on how many values k records have; seconds : by step; aggregation : what
     made regions of one level; single : of nested levels what one level of regions would give, with its name
     """
 
     levels: Levels
     looking: tuple[str, ...]
+    counts_values: bool
     notes: tuple[str, ...]
     seconds: dict[str, float]
     convergence: tuple[Convergence, ...] = ()
@@ -115,7 +117,7 @@ def released(
     nested, configuration = job.text("RELEASE") == NESTED, configuration_of(job)
     seconds = {tr("reading"): job.seconds()}
     made = _levels_made(job, areas, records, configuration)
-    notes = (*made.notes, *rule_sentences(job, nested), crosswalk_sentence(job, made.looking))
+    notes = (*made.notes, *rule_sentences(job, nested), crosswalk_sentence(job, made.looking, made.counts_values))
     job.info(*notes)
     # What could be shown coarser still: in one level for what that would save, else for the levels that do.
     hierarchies = still_coarser() if job.generalises and (not nested or asks_for_coarser(job)) else {}
@@ -177,6 +179,7 @@ def _one_level(job: Job, areas: Areas, records: Source, configuration: Configura
     return LevelsMade(
         Levels((run.aggregation.crosswalk,)),
         configuration.using_attribute_counts,
+        configuration.counts_values,
         run.notes,
         {tr(step): seconds for step, seconds in run.seconds.items()},
         run.convergence,
@@ -197,6 +200,7 @@ def _nested_levels(job: Job, areas: Areas, records: Source, configuration: Confi
     return LevelsMade(
         levels,
         _using_attribute_counts(job, configuration),
+        configuration.counts_values and _uses_the_number(job),
         (),
         {tr("levels"): job.seconds() - started},
         run.convergence if run and finest is not None else (),
@@ -211,7 +215,7 @@ def _single_level(
     try:
         run = aggregate(areas, records.profile, configuration, job.progress(READ, 30), terms=terms_of(job, records))
     except InputError as error:
-        if job.text("FINEST") == CONFIGURATION and not job.given("LEVEL_FIELDS"):
+        if _uses_the_number(job):
             raise
         job.info(tr("One level of regions cannot be shown for comparison: {error}", error=error))
         return None, None
@@ -225,9 +229,14 @@ def _using_attribute_counts(job: Job, configuration: Configuration) -> tuple[str
     if job.given("LEVEL_FIELDS"):
         return ()
     looking = configuration.using_attribute_counts
-    if job.text("FINEST") == CONFIGURATION:
+    if _uses_the_number(job):
         return looking
     return tuple(name for name in looking if name != configuration.site_number)
+
+
+def _uses_the_number(job: Job) -> bool:
+    """Whether the levels begin with as many regions as the configuration finds."""
+    return job.text("FINEST") == CONFIGURATION and not job.given("LEVEL_FIELDS")
 
 
 TO_SHOW_MORE = tr(
@@ -239,9 +248,8 @@ TO_LOSE_LESS = tr("To suppress less, leave one out or show it coarser.")
 
 def say_who_is_lost(log: Log, areas: Areas, plan: Plan, measures: Measures) -> None:
     """The group that loses most, where anything is suppressed."""
-    worst = worst_group(evaluate_by_value(areas, plan), plan.k) if measures.n_suppressed else None
-    if worst is not None:
-        log.info(worst.sentence(measures.suppression_percent))
+    lost = who_is_lost(evaluate_by_value(areas, plan), measures, plan.k)
+    log.info(*([lost] if lost else []))
 
 
 def costs_of(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[float, list[AttributeCost]]:

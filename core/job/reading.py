@@ -69,9 +69,9 @@ def records_of(job: Job, areas: Areas, k: int | None, aside: str = "") -> Record
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",
             int((records.profile.area_sizes > 0).sum()),
-            records=counted.records(table.n_records),
+            records=counted.records(records.profile.n_records),
             n_areas=len(areas),
-            classes=counted.classes(len(records.profile.classes)),
+            classes=counted.classes(int((records.profile.class_sizes > 0).sum())),
         )
     )
     job.warn(*records.warnings)

@@ -71,15 +71,20 @@ def what_is_said(algorithm: str, values: Mapping[str, object], licence: str, reg
 
 
 INDEPENDENT = tr("The method that drew the regions does not look at the classes of the suppressed records.")
+COUNTS_VALUES = tr(
+    "The method that drew the regions does not look at the classes of the suppressed records, but how many regions "
+    "there are depends on how many values k records and more have, suppressed ones among them."
+)
 
 
-def crosswalk_sentence(job: Job, looking: Collection[str]) -> str:
+def crosswalk_sentence(job: Job, looking: Collection[str], counts_values: bool = False) -> str:
     """One sentence; a warning in the log, too, where a register or a rule asks for a crosswalk that does not depend.
 
-    looking : the approaches in use that look at the classes of suppressed records
+    looking : the approaches in use that look at the classes of suppressed records; counts_values : whether the number
+    of regions depends on how many values k records have
     """
     if not looking:
-        return INDEPENDENT
+        return COUNTS_VALUES if counts_values else INDEPENDENT
     names = all_of(tr("“{name}”", name=name) for name in looking)
     sentence = tr(
         "The crosswalk depends on the classes of suppressed records ({names}): who knows the method and nearly all "

@@ -255,7 +255,8 @@ class Anonymized:
                 to_publish[Path(pages["RELEASE_REPORT"]).name] = ()
             named = {file: left_out for file, left_out in to_publish.items() if file}
             return self._internal_page(
-                [page_to_publish(file, public(left_out).encode("utf-8")) for file, left_out in named.items()]
+                [page_to_publish(file, public(left_out).encode("utf-8")) for file, left_out in named.items()],
+                "" if target is None else f"{target.name}/",
             )
 
         texts = {"REPORT": internal, "RELEASE_REPORT": lambda: public(())}
@@ -313,7 +314,7 @@ class Anonymized:
         columns = zip(table.names, table.columns)
         return self._places.frame.like({name: Column(of.codes[rows], of.categories) for name, of in columns})
 
-    def _internal_page(self, pages: Sequence[FileToSign] = ()) -> str:
+    def _internal_page(self, pages: Sequence[FileToSign] = (), place: str = "") -> str:
         account, remarks = self.account, self._made.remarks
         remarks, _ = with_costs(QUIET, account, remarks, self._made.hierarchies)
         remarks = remarks.with_those_of(account)
@@ -322,7 +323,7 @@ class Anonymized:
             list(values.items()), now(), _versions(), (), self._command, job=self._job_text, job_file="job.toml"
         )
         entry = "" if self._registered is None else self._registered.in_words
-        signing = signing_of(self._job, self._tables, register=entry, pages=pages)
+        signing = signing_of(self._job, self._tables, lambda _: place, entry, pages)
         return internal_report(account, self._map_data, provenance, remarks, signing)
 
     def _public_page(self, left_out: tuple[str, ...] = ()) -> str:

@@ -82,7 +82,7 @@ def claims_of_classes(classes: Classes, table: DataTable, ours: Mapping[str, Any
             f"l {field.name}",
             least >= distinct and most <= share * (1 + TOLERANCE),
             tr(
-                "“{field}”: every class has at least {least} values, and at most {most:.1f} % of one has the same.",
+                "“{field}”: every class has at least {least} values, and at most {most:g} % of one has the same.",
                 field=field.name,
                 least=least,
                 most=most,

@@ -187,8 +187,7 @@ def sentences_on(held: HeldAgainstCounts, k: int, exact: bool) -> tuple[list[str
     if held.n_coarser:
         sentences.append(
             tr(
-                "So that no further count below k follows from published totals, {records} are shown in larger "
-                "regions.",
+                "Shown in larger regions, so that no further count below k follows from published totals: {records}.",
                 records=counted.records(held.n_coarser),
             )
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from .. import counted
 from ..areas import Areas, identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError
@@ -24,6 +25,7 @@ from .risk import risk_of
 class ReleaseCheck:
     """What was found in a table; a class is what records have in common that share all quasi-identifiers.
 
+    of_people : whether it is known whose the records are; where not, each is counted as a person of its own
     k_found : people in the smallest class; l_found : fewest values of a sensitive field that together could be those of
     all people of a class; t_found : largest distance of a class from the table; None where no field is sensitive
     records_below, classes_below : those that do not hold what is asked; largest_risk, mean_risk : 1 / people, by class
@@ -32,6 +34,7 @@ class ReleaseCheck:
     diversity : by sensitive field; kept : what the other fields give away; problems : sentences
     """
 
+    of_people: bool
     k_found: int
     l_found: int | None
     t_found: float | None
@@ -46,6 +49,10 @@ class ReleaseCheck:
     diversity: Mapping[str, Diversity]
     kept: tuple[KeptField, ...]
     problems: tuple[str, ...]
+
+    def counted(self, n: int) -> str:
+        """So many people, or so many records where nobody knows whose they are."""
+        return counted.people(n) if self.of_people else counted.records(n)
 
 
 def check_release(
@@ -93,6 +100,7 @@ def check_release(
     kept = examine_columns({**others, **(sensitive or {})}, class_of, quasi_identifiers, k)
     risk = risk_of(records, people)
     return ReleaseCheck(
+        of_people=bool(members),
         k_found=int(people.min()),
         l_found=min((int(of_field.distinct.min()) for of_field in diversity.values()), default=None),
         t_found=max((float(of_field.distance.max()) for of_field in diversity.values()), default=None),

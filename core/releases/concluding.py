@@ -23,8 +23,9 @@ def concluded(
     log: Log = QUIET,
     apart: str = "",
     as_it_was: bool = True,
-) -> list[str]:
-    """Say what was found once this release gives nothing away; all sentences on it, for the report.
+) -> tuple[list[str], bool]:
+    """Say what was found once this release gives nothing away; all sentences on it, for the report, and whether all
+    could be compared and decided.
 
     same : which fields are the same; requirement : what is asked of classes beside k; of_persons : whether somebody has
     several of the records of this release; apart : `of_some_people`; as_it_was : whether the register is
@@ -41,7 +42,7 @@ def concluded(
     result = _result(same, findings, n_earlier, k) if sure else _unsure(n_earlier)
     log.warn(*warnings)
     (log.info if sure else log.warn)(result)
-    return [*same.said, *same.warnings, *warnings, result]
+    return [*same.said, *same.warnings, *warnings, result], sure
 
 
 def of_some_people(releases: Sequence[Published], updated: Collection[int] = ()) -> str:

@@ -59,13 +59,15 @@ class Earlier:
 @dataclass(frozen=True, eq=False)
 class HeldAgainst:
     """A plan beside which the earlier releases tell no count; what it publishes; sentences on it for the report, which
-    counts were tried in the end, and whether the earlier releases are as they were and could all be compared."""
+    counts were tried in the end, whether the earlier releases are as they were and could all be compared, and whether
+    anything of what all tell together could not be looked at or decided."""
 
     plan: Plan
     published: Published
     notes: tuple[str, ...]
     families: tuple[Family, ...] = ()
     sure: bool = True
+    is_open: bool = False
 
 
 def held_against_earlier(
@@ -135,9 +137,9 @@ def held_against_earlier(
         _say_what_it_cost(done, on_earlier_regions(plan, areas, same.earlier, requirement), log)
     apart = of_some_people(same.matched.releases, earlier.updated)
     n_earlier, as_it_was = len(earlier.releases), not earlier.broken
-    notes = concluded(same.matched, findings, n_earlier, plan.k, requirement, of_persons, log, apart, as_it_was)
+    notes, whole = concluded(same.matched, findings, n_earlier, plan.k, requirement, of_persons, log, apart, as_it_was)
     sure = as_it_was and not same.matched.warnings
-    return HeldAgainst(plan, with_rows(published, plan, rows), tuple(notes), findings.families, sure)
+    return HeldAgainst(plan, with_rows(published, plan, rows), tuple(notes), findings.families, sure, not whole)
 
 
 def refuse_linked_again(earlier: Earlier | None) -> None:
@@ -186,7 +188,7 @@ def _mended(done: Repaired) -> list[str]:
         ]
     said = [
         tr(
-            "To prevent that, {suppressed} more are suppressed, and {coarser} shown in larger regions.",
+            "To prevent that, more is suppressed ({suppressed}) and shown in larger regions ({coarser}).",
             suppressed=counted.records(done.n_suppressed),
             coarser=counted.records(done.n_coarser),
         )

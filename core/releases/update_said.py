@@ -58,16 +58,16 @@ def say_what_changed(
     )
     cost = (
         tr(
-            "For that, and so that no count below k follows from published totals, {up} are shown in larger regions "
-            "than in a release that knew neither, and {lost} suppressed beyond it ({percent:.2g} % together).",
+            "What that costs, and that no count below k follows from published totals: shown in larger regions than in "
+            "a release that knew neither: {up}; suppressed beyond it: {lost} ({percent:.2g} % together).",
             up=counted.records(changed.n_up),
             lost=counted.records(changed.n_lost),
             percent=changed.percent,
         )
         if beside_counts
         else tr(
-            "For that, {up} are shown in larger regions than in a release that knew no earlier one, and {lost} "
-            "suppressed beyond it ({percent:.2g} % together).",
+            "What that costs: shown in larger regions than in a release that knew no earlier one: {up}; suppressed "
+            "beyond it: {lost} ({percent:.2g} % together).",
             up=counted.records(changed.n_up),
             lost=counted.records(changed.n_lost),
             percent=changed.percent,

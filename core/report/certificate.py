@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from .. import counted
 from ..anonymise import Account
 from ..disclosure.certificate import (
     AREAS,
@@ -112,31 +113,31 @@ def not_by_the_method(k: int) -> str:
     """What is said by the method of a nested release that may be of anybody's making."""
     return tr(
         "What the method itself reveals was not checked. Unless a nested release was made so that no small count "
-        "follows (DISCLOSURE), somebody who knows how its levels are chosen can prove of many classes that 1 to {most} "
+        "follows (DISCLOSURE), somebody who knows how its levels are chosen can prove of many classes that {few} "
         "of their people live in a part of a region.",
-        most=k - 1,
+        few=counted.few(k),
     )
 
 
 def verdict(certificate: Certificate) -> str:
     """What was found, in a sentence or two."""
-    tried, most = formatted(certificate.tried), certificate.k - 1
+    tried, few = formatted(certificate.tried), counted.few(certificate.k)
     if not certificate.follow:
         proven = plural(
-            "{count} count was checked: it was not found to be 1 to {most} for certain.",
-            "{count} counts were checked: none of them was found to be 1 to {most} for certain.",
+            "{count} count was checked: it was not found to be {few} for certain.",
+            "{count} counts were checked: none of them was found to be {few} for certain.",
             certificate.tried,
             count=tried,
-            most=most,
+            few=few,
         )
     else:
         proven = plural(
-            "Of {tried} counts that were looked at, {count} must be 1 to {most}.",
-            "Of {tried} counts that were looked at, {count} must be 1 to {most}.",
+            "Of {tried} counts that were looked at, {count} must be {few}.",
+            "Of {tried} counts that were looked at, {count} must be {few}.",
             certificate.follow,
             tried=tried,
             count=formatted(certificate.follow),
-            most=most,
+            few=few,
         )
     if not certificate.undecided:
         return proven

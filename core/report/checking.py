@@ -21,6 +21,10 @@ from .protection import HEADER, LIMITS, kept_rows
 from .provenance import Provenance, how_it_was_done
 
 WORST = 25
+EACH_A_PERSON = tr(
+    "Each record is taken for a person of its own here, as it is not known whose they are: where people have several, "
+    "a class is of fewer people than records, and the risk is larger."
+)
 
 
 def certificate_of_check(check: ReleaseCheck, k: int) -> Certificate:
@@ -47,15 +51,15 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
                 "{n} classes that fall short of what is asked",
                 check.classes_below,
             ),
-            people=counted.people(check.k_found),
+            people=check.counted(check.k_found),
             k=k,
         )
     else:
         verdict = plural(
-            "The only class has at least {k} people: {smallest}.",
-            "Every class has at least {k} people; the smallest of {n} classes has {smallest}.",
+            "The only class has at least {least}: {smallest}.",
+            "Every class has at least {least}; the smallest of {n} classes has {smallest}.",
             n_classes,
-            k=k,
+            least=check.counted(k),
             smallest=check.k_found,
         )
     risk: list[tuple[object, ...]] = [
@@ -103,7 +107,9 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     ]
     sentences = [*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text)]
     sections = [
-        Section(tr("Risk"), (), (tr("Measure"), tr("Value"), tr("Meaning")), risk),
+        Section(
+            tr("Risk"), () if check.of_people else (EACH_A_PERSON,), (tr("Measure"), tr("Value"), tr("Meaning")), risk
+        ),
         Section(
             tr("The smallest classes that fall short (up to {worst})", worst=WORST),
             (),

@@ -24,10 +24,10 @@ HEADER = (
 )
 LIMITS = tr(
     "The level of a record says which values it shows. Whoever knows a person's home and quasi-identifiers finds at "
-    "least k records that may be that person's. But not each of the values that a coarser one stands for need be among "
-    "these records: an area's records with the same values are shown together, so where level 1 is the areas and shows "
-    "them, none of them is in the coarser rows. So take a coarser value for what a researcher loses, not for what "
-    "hides a person: that is k."
+    "least k records that may be that person's, or none. But not each of the values that a coarser one stands for "
+    "need be among these records: an area's records with the same values are shown together, so where level 1 is the "
+    "areas and shows them, none of them is in the coarser rows. So take a coarser value for what a researcher loses, "
+    "not for what hides a person: that is k."
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..attribute_costs import AttributeCost, cost_sentence
 from ..convergence import Convergence
-from ..evaluation import ByValue, Measures, records_by_level, worst_group
+from ..evaluation import ByValue, Measures, placed, records_by_level, who_is_lost
 from ..language import as_data, plural, tr
 from ..plain_text import value_text
 from ..plan import Plan
@@ -24,7 +24,10 @@ IN_ALL = (
     (
         tr("Suppressed"),
         "n_suppressed",
-        tr("Records left out because fewer than k share their region and quasi-identifiers."),
+        tr(
+            "Records left out: fewer than k share their region and quasi-identifiers, their area is not known, or "
+            "something else that was asked does not hold for their class."
+        ),
     ),
     (tr("Suppressed, %"), "suppression_percent", tr("The same as a share of all records. Less is better.")),
     (
@@ -54,16 +57,16 @@ USUAL = 99  # per cent of the classes that the picture of their sizes shows
 
 
 def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
-    """What the release means for one person: place, company and risk."""
+    """What the release means for one person: place, company and risk; without content where nothing is released."""
+    heading = tr("What it means for a person")
+    if not plan.n_released:
+        return Section(heading)
     records, people = plan.records[plan.released], plan.sizes[plan.released]
     risk = risk_of(records, people)
     among = 2.0 ** (measures.non_uniform_entropy / max(_rated(plan), 1))
     same = float((records.astype(float) * people).sum()) / max(plan.n_released, 1)
-    placed = tr(
-        "On average a released record places its person to within {metres:,.0f} m.", metres=measures.mean_distance
-    )
     rows: list[tuple[object, ...]] = [
-        *([(tr("Mean distance, m"), measures.mean_distance, placed)] if plan.n_released else []),
+        (tr("Mean distance, m"), measures.mean_distance, placed(measures.mean_distance)),
         _area_row(measures, plan, n_areas),
         (
             tr("Areas to guess among"),
@@ -78,9 +81,9 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
             same,
             tr("Among how many people with the same region and quasi-identifiers a released record is, on average."),
         ),
-        *risk_rows(risk, int(people.min()) if len(people) else 0, bool((records != people).any())),
+        *risk_rows(risk, int(people.min()), bool((records != people).any())),
     ]
-    return Section(tr("What it means for a person"), (), HEADER, rows)
+    return Section(heading, (), HEADER, rows)
 
 
 def _area_row(measures: Measures, plan: Plan, n_areas: int) -> tuple[object, ...]:
@@ -173,9 +176,18 @@ def classes_section(plan: Plan) -> Section:
     if len(released):
         most = np.percentile(released, USUAL)
         usual = released[released <= most]
-        caption = tr("Sizes of the released classes; the largest, {usual} % of them, are left out", usual=100 - USUAL)
+        caption = with_left_out(tr("Sizes of the released classes"), len(released) - len(usual))
         pictures.append(histogram(usual, caption, tr("people in the class"), tr("classes"), mark=float(k)))
     return Section(tr("Class sizes"), (text,), header, rows, pictures)
+
+
+def with_left_out(title: str, n: int) -> str:
+    """The title of a picture of classes without the n largest, which would press all others together."""
+    return (
+        plural("{title}; the largest is left out", "{title}; the {n} largest are left out", n, title=title)
+        if n
+        else title
+    )
 
 
 def by_value_rows(by_value: ByValue) -> list[tuple[object, ...]]:
@@ -223,9 +235,8 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     names = [value_text(by_value.values[row]) for row in to_list(most)]
     picture = horizontal_bars(names, to_list(share[most]), text, by_value.percent, heads)
     advice = tr("Rare values lose most. Group them (widowed with divorced, say) or accept the loss knowingly.")
-    worst = worst_group(by_value, k) if measures.n_suppressed else None
-    paragraphs = [] if worst is None else [worst.sentence(measures.suppression_percent)]
-    paragraphs.append(advice)
+    lost = who_is_lost(by_value, measures, k)
+    paragraphs = [lost, advice] if lost else [advice]
     n_unplaced = measures.n_records - by_value.n_records
     if n_unplaced:
         paragraphs.append(

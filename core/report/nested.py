@@ -31,10 +31,10 @@ MOST_VALUES = 40
 LIMITS = (
     tr(
         "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is "
-        "shown there. A class that is missing at a finer level is rare there; where no region around a place "
-        "shows it, but others do, nobody of it lives there, or so few that they are suppressed. Where the finest "
-        "level is the areas, the people behind a larger region live in those of its areas that do not show the "
-        "class themselves."
+        "shown there. A class that is missing at a finer level is rare there, or lacks what else is asked of a class; "
+        "where no region around a place shows it, but others do, nobody of it lives there, or all who do are "
+        "suppressed. Where the finest level is the areas, the people behind a larger region live in those of its areas "
+        "that do not show the class themselves."
     ),
 )
 
@@ -42,7 +42,9 @@ LIMITS = (
 def limits_section(account: Account) -> Section:
     """What can be derived from a release, or that it is not proven that nothing can."""
     k = account.plan.k
-    proven = what_is_proven(k, not account.levels.coarser) if account.no_small_count else (not_proven(k),)
+    proven: tuple[str, ...] = (not_proven(k),)
+    if account.no_small_count:
+        proven = what_is_proven(k, not account.levels.coarser, account.open_beside)
     return Section(tr("What levels tell"), (*LIMITS, *proven))
 
 
@@ -75,7 +77,9 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
             "middle for where a person lives."
         )
     ]
-    if single is not None:
+    if single is not None and single[1].n_suppressed == single[1].n_records:
+        paragraphs.append(tr("One level of regions ({name}) would release nothing.", name=single[0]))
+    elif single is not None and account.plan.n_released:
         name, outcome = single
         paragraphs.append(
             tr(
@@ -124,14 +128,15 @@ def geography_section(account: Account) -> Section:
             mean,
         ),
     ]
-    texts = (
-        tr("Rare values are shown in larger regions. Compare each with the others before you publish."),
-        plural(
-            "The class with the largest mean distance:",
-            "The {n} classes with the largest mean distance:",
-            len(farthest),
-        ),
-    )
+    texts = [tr("Rare values are shown in larger regions. Compare each with the others before you publish.")]
+    if len(farthest):
+        texts.append(
+            plural(
+                "The class with the largest mean distance:",
+                "The {n} classes with the largest mean distance:",
+                len(farthest),
+            )
+        )
     header = (tr("Class"), tr("Records released"), tr("Mean distance, m"))
     farthest_rows = [(names[i], int(released[i]), float(distance[i])) for i in farthest.tolist()]
     return Section(tr("Who loses geography"), texts, header, farthest_rows, pictures)

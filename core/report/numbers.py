@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..language import tr, written
+from ..language import NOTHING, share_format, tr, written
 from ..plain_text import plain_text
 
 DECIMALS = 2
-NOTHING = 1e-9  # less is rounding
 
 
 def formatted(value: object, whole: bool = True) -> str:
@@ -59,4 +58,5 @@ def _fraction(value: float, whole: bool) -> str:
         return written(str(round(value)))
     if 0 < abs(value) < 10**-DECIMALS:
         return written(np.format_float_positional(value, precision=3, fractional=False, trim="-"))
-    return written(f"{value:.{DECIMALS}f}")
+    # What lies below 100 may be a share: less than all is never 100.
+    return written(format(value, share_format(value, f".{DECIMALS}f")))

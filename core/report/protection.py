@@ -8,7 +8,7 @@ import numpy as np
 
 from ..anonymise import Account
 from ..arrays import to_list
-from ..language import as_data, plural, tr
+from ..language import as_data, in_turn, plural, tr
 from ..plan import Plan
 from ..privacy.kept_field import KeptField
 from ..records.table import HOUSEHOLDS, PERSONS
@@ -54,17 +54,20 @@ def protection_section(account: Account) -> Section:
                 "“{name}”: in {n} of {n_shown} released classes all people have one value in common; the fewest values "
                 "that could be those of all people of a class are {distinct}, the largest share of people with the "
                 "same value is {largest_share:.1f} %. The largest distance of a class from all released records "
-                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                "(t-closeness) is {distance:.3f}; the regions where it is largest ({most_regions} at most): "
+                "{by_region}.",
                 "“{name}”: in {n} of {n_shown} released classes all people have one value in common; the fewest values "
                 "that could be those of all people of a class are {distinct}, the largest share of people with the "
                 "same value is {largest_share:.1f} %. The largest distance of a class from all released records "
-                "(t-closeness) is {distance:.3f}; by region: {by_region}.",
+                "(t-closeness) is {distance:.3f}; the regions where it is largest ({most_regions} at most): "
+                "{by_region}.",
                 homogeneous,
                 name=name,
                 n_shown=int(released.sum()),
                 distinct=int(diversity.distinct[released].min()),
                 largest_share=diversity.largest_share[released].max(),
                 distance=diversity.distance[released].max(),
+                most_regions=WORST_REGIONS,
                 by_region=_by_region(plan, diversity.distance),
             )
         )
@@ -110,8 +113,15 @@ def _by_region(plan: Plan, distance: np.ndarray) -> str:
         if len(lines) == WORST_REGIONS:
             break
     several = len(plan.levels) > 1
-    where = tr("level {level}, region {number}") if several else tr("region {number}")
-    return ", ".join(
-        f"{where} {value:.3f}".format(level=level + 1, number=plan.levels.crosswalks[level].numbers[region])
-        for (level, region), value in lines.items()
+    numbers = [crosswalk.numbers for crosswalk in plan.levels.crosswalks]
+    return in_turn(
+        tr(
+            "level {level}, region {number:d}: {distance:.3f}",
+            level=level + 1,
+            number=int(numbers[level][region]),
+            distance=distance,
+        )
+        if several
+        else tr("region {number:d}: {distance:.3f}", number=int(numbers[level][region]), distance=distance)
+        for (level, region), distance in lines.items()
     )

@@ -16,7 +16,7 @@ from ..anonymise import Account
 from ..areas import Areas
 from ..arrays import to_list
 from ..dataclass import dataclass
-from ..evaluation import mean_distances
+from ..evaluation import mean_distances, placed
 from ..language import plural, tr
 from ..levels import Levels
 from ..plain_text import value_text
@@ -25,7 +25,7 @@ from ..privacy.risk import risk_of
 from ..records.columns import combine_codes
 from ..release import Release, class_sizes
 from ..version import version
-from .cost import HEADER, ROWS_PICKED, risk_rows
+from .cost import HEADER, ROWS_PICKED, USUAL, risk_rows, with_left_out
 from .map_data import MapData, released_map
 from .numbers import formatted
 from .page import Report, Section, render
@@ -58,7 +58,7 @@ class PublicReport:
     map_data : None where nothing is drawn; counts_people : whether a person can have several records, so that a class
     has fewer people than records; parameters : label and value of those that may be said
     values : what each level shows of the quasi-identifiers, where levels differ in that
-    no_small_count : whether the release was made so that no count below k follows
+    no_small_count : whether the release was made so that no count below k follows; open_beside : as for `Account`
     in_zones : whether each region shows all records of a class that no region within shows
     over_time : what holds of several periods, a sentence; empty where there are none
     hashes : title and content hash of each table that is released, of all together under an empty title; none where
@@ -80,6 +80,7 @@ class PublicReport:
     in_zones: bool = False
     over_time: str = ""
     hashes: Sequence[tuple[str, str]] = ()
+    open_beside: bool = False
 
 
 def page_of(
@@ -108,6 +109,7 @@ def page_of(
             account.plan.in_zones,
             how_periods_go_together(ask.period, ask.periods) if ask.period else "",
             hashes,
+            account.open_beside,
         )
     )
 
@@ -131,7 +133,9 @@ def release_report(published: PublicReport) -> str:
     else:
         verdict = tr("No record is released.")
     made = [*published.parameters, (tr("Made with VBAS"), published.version)]
-    proven = what_is_proven(k, not published.values) if published.no_small_count else (not_proven(k),)
+    proven: tuple[str, ...] = (not_proven(k),)
+    if published.no_small_count:
+        proven = what_is_proven(k, not published.values, published.open_beside)
     sections = [
         _measures(published),
         Section(tr("The periods"), (published.over_time,)) if published.over_time else Section(""),
@@ -195,7 +199,7 @@ def _distance_title(published: PublicReport) -> str:
 
 def _distance_meaning(published: PublicReport, mean: float) -> str:
     if _counts_people_of_areas(published):
-        return tr("On average a released record places its person to within {metres:,.0f} m.", metres=mean)
+        return placed(mean)
     return tr(
         "From the middle of the region that a record shows to the areas in it, which count alike, on average over the "
         "records. The internal report weighs the areas by their records, which would tell of suppressed ones here."
@@ -270,8 +274,8 @@ def _classes(published: PublicReport) -> Section:
     sizes = _class_sizes(published)
     if not len(sizes):
         return Section("")
-    usual = sizes[sizes <= np.percentile(sizes, 99)]
-    caption = tr("Sizes of the classes; the largest, 1 % of them, are left out")
+    usual = sizes[sizes <= np.percentile(sizes, USUAL)]
+    caption = with_left_out(tr("Sizes of the classes"), len(sizes) - len(usual))
     picture = histogram(usual, caption, tr("records in the class"), tr("classes"), mark=float(published.k))
     return Section(tr("Class sizes"), (), pictures=(picture,))
 

@@ -13,7 +13,7 @@ from .. import counted
 from ..anonymise import Account
 from ..dataclass import dataclass
 from ..errors import VbasError
-from ..evaluation import evaluate_by_value, people_are_records, worst_group
+from ..evaluation import evaluate_by_value, people_are_records, who_is_lost
 from ..language import all_of, in_turn, language, plural, tr
 from ..plain_text import in_one_line
 from ..privacy.derivable import in_short
@@ -24,6 +24,7 @@ from .template import template_of
 
 MOST_CHARACTERS = 400  # of what somebody typed, so that the page stays one
 MOST_FIELDS = 12  # that are named; further ones are counted
+NONE = "–"  # in the place of a number, where nothing is released
 KINDS = {PERSONS: tr("persons"), HOUSEHOLDS: tr("households")}
 SIGNING = (tr("Proposed by"), tr("Approved by"))
 TO_SIGN = (tr("Name"), tr("Function"), tr("Date"), tr("Signature"))
@@ -91,16 +92,16 @@ def sign_page(
     that are released as they are, where the account has no rows that tell them
     """
     measures, plan = account.measures, account.plan.by_value
-    worst = worst_group(evaluate_by_value(account.areas, plan), plan.k) if measures.n_suppressed else None
-    loses = worst.sentence(measures.suppression_percent) if worst is not None else tr("Nobody is suppressed.")
+    lost = who_is_lost(evaluate_by_value(account.areas, plan), measures, plan.k)
+    loses = lost or tr("Nobody is suppressed.")
     facts = [(tr("What"), _what(account, kept)), *_said(signing), (tr("Made by"), signing.made_by)]
     facts = [(label, text) for label, text in facts if text]
     numbers = [
         (f"{formatted(measures.suppression_percent)} %", tr("of the records are suppressed")),
-        (formatted(_smallest(account)), tr("records in the smallest released class")),
+        (formatted(_smallest(account) or NONE), tr("records in the smallest released class")),
         (
             (f"{formatted(round(measures.mean_distance))} m", tr("mean distance of a released record"))
-            if measures.mean_distance > 0
+            if round(measures.mean_distance) > 0
             else (
                 formatted(measures.n_regions),
                 plural("region of the finest level", "regions of the finest level", measures.n_regions),
@@ -205,11 +206,13 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     of_k = tr("at least {k} records in every class", k=ask.k)
     if kinds:
         of_k = tr("at least {k} records, and as many {kinds}, in every class", k=ask.k, kinds=all_of(kinds))
-    counted = [tr("smallest class of {smallest} records", smallest=_smallest(account))]
-    counted += [
-        tr("{smallest} {kinds}", smallest=smallest, kinds=KINDS[kind]) for kind, smallest in protection.smallest.items()
-    ]
-    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(counted)))]
+    smallest_found = [tr("no class")]
+    if smallest := _smallest(account):
+        smallest_found = [tr("smallest class of {smallest} records", smallest=smallest)]
+        smallest_found += [
+            tr("{smallest} {kinds}", smallest=least, kinds=KINDS[kind]) for kind, least in protection.smallest.items()
+        ]
+    rows = [("k", tr("{asked}; found: {found}", asked=of_k, found=all_of(smallest_found)))]
     if requirement.shares:
         rows.append((tr("Sensitive fields"), _sensitive(account)))
     if account.changed is not None and account.changed.n_followed:
@@ -221,7 +224,11 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
     rows.append((tr("Published rule"), tr("none: your own numbers") if ask.rule == NO_RULE else ask.rule))
     if account.nested:
         held = tr(ask.disclosure)
-        said = tr("{disclosure}. {told}", disclosure=held, told=in_short(ask.k)) if account.no_small_count else held
+        said = (
+            tr("{disclosure}. {told}", disclosure=held, told=in_short(ask.k, account.open_beside))
+            if account.no_small_count
+            else held
+        )
         rows.append((tr("Protection"), said))
     if ask.published_margins or ask.published_counts is not None:
         rows.append((tr("Published counts"), tr("held against what others publish")))
@@ -234,12 +241,12 @@ def _terms(account: Account, signing: Signing) -> list[tuple[str, str]]:
 def _least_population(account: Account) -> str:
     people = account.ask.least_population
     if people_are_records(account.areas, account.plan):
-        return tr("{people:,.0f} records in every region, as no population was given", people=people)
+        return tr("{people:,.0f} records in every region, each counted as a person", people=people)
     return tr("a population of {people:,.0f} in every region", people=people)
 
 
 def _held_back(n: int) -> str:
-    return tr("{n} held back, so that no row can be followed from month to month by its values", n=n)
+    return tr("{n} held back, so that no row can be followed from one release to the next by its values", n=n)
 
 
 def _followed(n: int) -> str:
@@ -255,7 +262,7 @@ def _sensitive(account: Account) -> str:
     names = [shares.field for shares in requirement.shares]
     if not requirement.asks_for_values:
         return tr("{fields}: nothing was asked of their values", fields=all_of(names))
-    if not account.protection.diversity:  # before a release is made
+    if not account.protection.diversity or not released.any():  # before a release is made, or where none is
         return tr(
             "at least {l_diversity} different values in every class, at most {max_share:g} % of it with the same",
             l_diversity=requirement.l_diversity,
@@ -263,10 +270,10 @@ def _sensitive(account: Account) -> str:
         )
     counted = [
         tr(
-            "“{field}”: at least {distinct}, at most {share:.1f} %",
+            "“{field}”: at least {distinct}, at most {share:g} %",
             field=name,
-            distinct=int(of.distinct[released].min()) if released.any() else 0,
-            share=float(of.largest_share[released].max(initial=0)),
+            distinct=int(of.distinct[released].min()),
+            share=float(of.largest_share[released].max()),
         )
         for name, of in account.protection.diversity.items()
     ]

@@ -10,7 +10,7 @@ from ..anonymise import Account
 from ..arrays import to_list
 from ..disclosure.guessing import MOST_AREAS, MOST_RECORDS, Guesses, guesses
 from ..evaluation import mean_distance_released
-from ..language import plural, tr
+from ..language import plural, share_format, tr, written
 from ..levels import Levels
 from ..nesting.decoys import hold_decoys
 from ..nesting.narrowing import Narrowed, can_be_narrowed, narrow
@@ -94,15 +94,14 @@ def price_section(account: Account) -> Section:
     ours, theirs = account.measures.mean_distance, mean_distance_released(account.areas, plain)
     price = tr(
         "Asked is {conditions}. The mean distance is {metres:,.1f} m; without it would be {without:,.1f} m, so that it "
-        "costs {more:,.1f} m ({percent:.1f} %).",
+        "costs {more}.",
         conditions=", ".join(conditions),
         metres=ours,
         without=theirs,
-        more=ours - theirs,
-        percent=100.0 * (ours - theirs) / max(theirs, 1e-9),
+        more=_costs(ours - theirs, theirs),
     )
     suppressed = tr(
-        "Of the records of known areas {ours} are suppressed, and {records} would be without it.",
+        "Suppressed of the records of known areas: {ours}; without it: {records}.",
         records=formatted(plan.profile.n_records - plain.n_released),
         ours=formatted(plan.profile.n_records - plan.n_released),
     )
@@ -112,6 +111,13 @@ def price_section(account: Account) -> Section:
             tr("The plan without it is held against nothing that is published: what that costs is in the difference.")
         )
     return Section(heading, [*paragraphs, *_decoys(account)])
+
+
+def _costs(more: float, without: float) -> str:
+    """Metres, and per cent of the distance without the conditions, where that is not of nothing."""
+    if round(without, 1) <= 0:
+        return tr("{more:,.1f} m", more=more)
+    return tr("{more:,.1f} m ({percent:.1f} %)", more=more, percent=100.0 * more / without)
 
 
 def _conditions(account: Account) -> list[str]:
@@ -156,15 +162,14 @@ def chance_section(account: Account) -> Section:
 
 def section_of(findings: Guesses, heading: str) -> Section:
     """The sentence for whoever decides, how it was measured, and the table by share of the guesses and class size."""
-    most = findings.k - 1
     surest = findings.surest[0]
     paragraphs = (
         tr(
-            "What cannot be proven can be guessed. Of the guesses “this area holds 1 to {most} of this class” the "
+            "What cannot be proven can be guessed. Of the guesses “this area holds {few} of this class” the "
             "{percent:g} % that somebody is surest of who knows the method are right in {right} of 100 cases; by how "
             "many people live in each area alone, as many guesses are right in {by_people} of 100. Guessed at random, "
-            "{so_many} of 100 would be: so many areas of these regions do hold 1 to {most}.",
-            most=most,
+            "{so_many} of 100 would be: so many areas of these regions do hold {few}.",
+            few=counted.few(findings.k),
             percent=surest.percent,
             right=_of_100(surest.right),
             by_people=_of_100(surest.by_people),
@@ -173,12 +178,12 @@ def section_of(findings: Guesses, heading: str) -> Section:
         tr(
             "The guesser knows the release, the crosswalk, the people of each area, the method and all its parameters, "
             "but not what was drawn, and weighs every table of counts that is possible (Bayes). Measured on {areas} "
-            "in {n_zones} of {of_zones} places where a class stands in a region of several areas (at most "
+            "in {n_zones} of {places} where a class stands in a region of several areas (at most "
             "{most_areas}, {most_records}). Where the two shares are alike, the method tells a guesser "
             "hardly more than the counts and the population do.",
             areas=counted.areas(findings.n_areas),
             n_zones=formatted(findings.n_zones),
-            of_zones=formatted(findings.of_zones),
+            places=plural("{n} place", "{n} places", findings.of_zones),
             most_areas=counted.areas(MOST_AREAS),
             most_records=counted.records(MOST_RECORDS),
         ),
@@ -201,7 +206,8 @@ def section_of(findings: Guesses, heading: str) -> Section:
 
 
 def _of_100(share: float) -> str:
-    return formatted(round(100 * share))
+    percent = 100.0 * share  # of some, or of less than all, it is neither 0 nor 100
+    return written(format(percent, share_format(percent, ".0f")))
 
 
 def _size(least: int, most: int | None) -> str:

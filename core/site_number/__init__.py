@@ -19,7 +19,7 @@ __all__ = ["APPROACHES", "SiteNumber", "SiteNumberOptions"]
 
 MODEL = ("gaps_region", "gaps_coefficient", "gaps_exponent")
 APPROACHES: dict[str, Approach[SiteNumber]] = {
-    "max combinations": Approach(max_combinations, (*MODEL, "k")),
+    "max combinations": Approach(max_combinations, (*MODEL, "k"), counts_values=True),
     "entropy": Approach(entropy, (*MODEL, "log_base"), uses_attribute_counts=True),
     "population cut-off": Approach(population_cutoff, ("cutoff",)),
     "given number": Approach(given_number, ("n_sites",)),

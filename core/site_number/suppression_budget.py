@@ -8,7 +8,7 @@ from typing import Callable
 
 from ..elementary import log, power
 from ..errors import InputError
-from ..language import plural, tr
+from ..language import plural, rounded_up, tr
 from ..parameters import BUDGET
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -59,7 +59,7 @@ def suppression_budget(
                     "allow more, or choose fewer or coarser QUASI_IDENTIFIERS. Nothing is released.",
                     budget=options.budget,
                     k=options.k,
-                    least=least,
+                    least=rounded_up(least),
                 ),
             )
         )

@@ -10,7 +10,7 @@ from ..configuration import Configuration
 from ..errors import Cancelled
 from ..evaluation import evaluate, evaluate_by_value, worst_group
 from ..generalising import entropy, entropy_given_up, records_by_value
-from ..language import as_data, tr
+from ..language import as_data, rounded_up, tr
 from ..outcome import Outcome
 from ..plan import suppress
 from ..progress import Progress, silent
@@ -58,7 +58,8 @@ def _rated(search: Search, choice: Choice, records: Sequence) -> Outcome:
     )
     if choice.aggregation is None:
         return replace(
-            outcome, problem=tr("Even with the fewest regions it takes {percent:.3g} %.", percent=choice.percent)
+            outcome,
+            problem=tr("Even with the fewest regions it takes {percent:.3g} %.", percent=rounded_up(choice.percent)),
         )
     crosswalk = choice.aggregation.crosswalk
     plan = suppress(choice.profile, crosswalk, choice.k, search.terms(choice.k, choice.profile).requirement)

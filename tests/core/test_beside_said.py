@@ -17,9 +17,22 @@ NO_PLAN: Any = None
     [
         (0, 0, 0, ["no further count below k was found to follow"]),
         (0, 0, 2, []),
-        (3, 0, 0, ["3 records are shown in larger regions"]),
+        (
+            3,
+            0,
+            0,
+            ["Shown in larger regions, so that no further count below k follows from published totals: 3 records"],
+        ),
         (0, 1, 0, ["1 further record is suppressed"]),
-        (3, 12, 1, ["3 records are shown in larger regions", "12 further records are suppressed"]),
+        (
+            3,
+            12,
+            1,
+            [
+                "Shown in larger regions, so that no further count below k follows from published totals: 3 records",
+                "12 further records are suppressed",
+            ],
+        ),
     ],
 )
 def test_of_no_record_nothing_is_said(coarser, suppressed, left, said):

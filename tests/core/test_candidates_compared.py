@@ -90,7 +90,7 @@ def test_reports_of_nothing_place_nobody():
 def test_the_page_does_not_call_records_people():
     areas, records, crosswalk = hamlet()
     counted = areas.with_population(records.profile.area_sizes)
-    for of, said in ((areas, "a population of 2 in every region"), (counted, "2 records in every region, as no popul")):
+    for of, said in ((areas, "a population of 2 in every region"), (counted, "2 records in every region, each")):
         account = rate(of, records, Levels((crosswalk,)), Ask(2, least_population=2.0))
         (least,) = [text for label, text in previewed(account, Signing(), "").terms if label == "Least population"]
         assert least.startswith(said)

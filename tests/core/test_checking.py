@@ -52,8 +52,8 @@ def test_different_values_are_asked_for_to_the_point(values, l_diversity, fails)
 @pytest.mark.parametrize(
     ("people", "said"),
     [
-        (1, "1 of 1 record is in 1 class that falls short of what is asked; the smallest class has 1 person (k = 5)."),
-        (7, "The only class has at least 5 people: 7."),
+        (1, "1 of 1 record is in 1 class that falls short of what is asked; the smallest class has 1 record (k = 5)."),
+        (7, "The only class has at least 5 records: 7."),
     ],
 )
 def test_one_record_and_one_class_are_told_as_one(people, said):

@@ -23,7 +23,7 @@ from ...algorithms.explorer_data import (
 )
 from ...core.dataclass import dataclass
 from ...core.errors import Cancelled, InputError, VbasError
-from ...core.language import tr
+from ...core.language import rounded_up, tr
 from ...core.progress import part
 from ...core.region_account import RegionAccount
 from ...core.trade_off.curve import Curve, CurvePoint, coarse_to_fine, numbers_on_curve
@@ -183,7 +183,7 @@ class ExplorerSession(QObject):
                     tr(
                         "No number of regions suppresses at most {budget:.3g} %: even one region takes {least:.3g} %.",
                         budget=percent,
-                        least=state.curve.point(1).percent,
+                        least=rounded_up(state.curve.point(1).percent),
                     )
                 )
             return _at(state, point.n_sites, job)

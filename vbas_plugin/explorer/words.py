@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...core.evaluation import Measures
-from ...core.language import plural, tr
+from ...core.evaluation import Measures, placed
+from ...core.language import plural
 from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 from .session import ExplorerState
 
@@ -38,9 +38,7 @@ def _placed(measures: Measures, nested: bool) -> str:
     """How closely the release places people; that there is none where all records are suppressed."""
     if measures.n_suppressed == measures.n_records:
         return NOTHING_RELEASED_NESTED if nested else NOTHING_RELEASED
-    return tr(
-        "On average a released record places its person to within {metres:,.0f} m.", metres=measures.mean_distance
-    )
+    return placed(measures.mean_distance)
 
 
 def where_shown(state: ExplorerState, level: int, number: int) -> str:

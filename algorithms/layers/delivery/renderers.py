@@ -334,7 +334,7 @@ def _records_within(layer: QgsVectorLayer, at: np.ndarray, levels: np.ndarray, n
         return [0] * len(levels)
     records = np.nan_to_num(_numbers(layer, f'"{released}"'))
     within = np.cumsum([records[at == place].sum() for place in levels])
-    return [int(float(f"{mean:.2g}")) for mean in within / n_regions]
+    return [round(float(f"{mean:.2g}")) for mean in within / n_regions]
 
 
 def _numbers(layer: QgsVectorLayer, expression: str) -> np.ndarray:

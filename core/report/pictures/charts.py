@@ -68,7 +68,7 @@ def histogram(values: np.ndarray, title: str, x_title: str, y_title: str, mark: 
         content += _across(frame, x=mark)
         text = tr("{title}. The dashed line is at {mark}.", title=title, mark=formatted(mark))
     described = tr(
-        "From {low} to {high}; half of the values are below {middle}. Across: {x_title}; upwards: {y_title}.",
+        "From {low} to {high}, median {middle}. Across: {x_title}; upwards: {y_title}.",
         low=formatted(low),
         high=formatted(high),
         middle=formatted(float(np.median(known))),
