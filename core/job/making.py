@@ -17,7 +17,7 @@ from ..configuration import Configuration, Run, aggregate, joined_to_least_popul
 from ..convergence import Convergence
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..evaluation import Measures, evaluate_by_value, worst_group
+from ..evaluation import Measures, losing_most
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels
@@ -157,7 +157,7 @@ def with_costs(
     log: Log, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
-    say_who_is_lost(log, account.areas, account.plan.by_value, account.measures)
+    say_who_is_lost(log, account)
     if account.nested or account.changed is not None:  # who waits in an update waits by no quasi-identifier of its plan
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
@@ -237,11 +237,11 @@ TO_SHOW_MORE = tr(
 TO_LOSE_LESS = tr("To suppress less, leave one out or show it coarser.")
 
 
-def say_who_is_lost(log: Log, areas: Areas, plan: Plan, measures: Measures) -> None:
-    """The group that loses most, where anything is suppressed."""
-    worst = worst_group(evaluate_by_value(areas, plan), plan.k) if measures.n_suppressed else None
+def say_who_is_lost(log: Log, account: Account) -> None:
+    """The group that loses most, where any does."""
+    worst = losing_most(account.by_value, account.plan.k)
     if worst is not None:
-        log.info(worst.sentence(measures.suppression_percent))
+        log.info(worst.sentence(account.measures.suppression_percent))
 
 
 def costs_of(plan: Plan, hierarchies: Mapping[str, Hierarchy], terms: Terms) -> tuple[float, list[AttributeCost]]:

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import to_list
 from ..attribute_costs import AttributeCost, cost_sentence
 from ..convergence import Convergence
-from ..evaluation import ByValue, Measures, records_by_level, worst_group
+from ..evaluation import ByValue, Measures, losing_most, records_by_level
 from ..language import as_data, plural, tr
 from ..plain_text import value_text
 from ..plan import Plan
@@ -223,7 +223,7 @@ def losers_section(by_value: ByValue, measures: Measures, k: int) -> Section:
     names = [value_text(by_value.values[row]) for row in to_list(most)]
     picture = horizontal_bars(names, to_list(share[most]), text, by_value.percent, heads)
     advice = tr("Rare values lose most. Group them (widowed with divorced, say) or accept the loss knowingly.")
-    worst = worst_group(by_value, k) if measures.n_suppressed else None
+    worst = losing_most(by_value, k)
     paragraphs = [] if worst is None else [worst.sentence(measures.suppression_percent)]
     paragraphs.append(advice)
     n_unplaced = measures.n_records - by_value.n_records

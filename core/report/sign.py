@@ -13,7 +13,7 @@ from .. import counted
 from ..anonymise import Account
 from ..dataclass import dataclass
 from ..errors import VbasError
-from ..evaluation import evaluate_by_value, people_are_records, worst_group
+from ..evaluation import losing_most, people_are_records
 from ..language import all_of, in_turn, language, plural, tr
 from ..plain_text import in_one_line
 from ..privacy.derivable import in_short
@@ -90,9 +90,16 @@ def sign_page(
     account : of the release; signing : what is said beside it; title, verdict, date : of the report; kept : the fields
     that are released as they are, where the account has no rows that tell them
     """
-    measures, plan = account.measures, account.plan.by_value
-    worst = worst_group(evaluate_by_value(account.areas, plan), plan.k) if measures.n_suppressed else None
-    loses = worst.sentence(measures.suppression_percent) if worst is not None else tr("Nobody is suppressed.")
+    measures = account.measures
+    worst = losing_most(account.by_value, account.plan.k)
+    if worst is not None:
+        loses = worst.sentence(measures.suppression_percent)
+    elif measures.n_suppressed:
+        loses = tr(
+            "Suppressed are only records of no known area, and of values that fewer than {k} have.", k=account.plan.k
+        )
+    else:
+        loses = tr("Nobody is suppressed.")
     facts = [(tr("What"), _what(account, kept)), *_said(signing), (tr("Made by"), signing.made_by)]
     facts = [(label, text) for label, text in facts if text]
     numbers = [
