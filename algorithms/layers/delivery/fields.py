@@ -16,7 +16,7 @@ from ...compat import kind_of
 from .renderers import DBF_NAME, field_of
 
 # A column of the attribute table in pixels: as QGIS has it, and what a letter of its heading and its edges take.
-USUAL_WIDTH, OF_A_LETTER, OF_EDGES = 100, 8, 24
+USUAL_WIDTH, OF_A_LETTER, OF_EDGES = 100, 7, 24
 NAMED_BY = ("vbas_region", "area", "cell", "point", "DAUID", "id")
 
 
