@@ -118,7 +118,7 @@ def _internal_page(form: Form, account: Account, drawn: DrawnRegions, remarks: R
     remarks = remarks.with_those_of(account)
     drawing = form.seconds() - sum(remarks.seconds.values())
     remarks = replace(remarks, seconds={**remarks.seconds, tr("drawing and writing"): drawing})
-    return internal_report(account, map_data_of(drawn), provenance_of(form), remarks, said)
+    return internal_report(account, map_data_of(drawn), provenance_of(form), remarks, said, form.progress(90, 100))
 
 
 def _publish(publish: Callable[[], str], results: dict[str, object]) -> None:

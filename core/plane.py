@@ -8,6 +8,7 @@ import numpy as np
 import shapely
 
 from .dataclass import dataclass
+from .errors import InputError
 from .language import tr
 
 # Statistics Canada's own projection: conformal, so that which site is nearest holds over the width of the country.
@@ -67,6 +68,19 @@ class Extent:
             width=width,
             most=WIDE_KM,
         )
+
+
+def nowhere_on_the_globe(layer: str, crs: str) -> InputError:
+    """What is said of a layer of an engineer's own system, in feet, say: neither does it know metres, nor is it known
+    where it lies; crs : its name, may be empty."""
+    return InputError(
+        tr(
+            "{layer} is in {crs}, which is not in metres and not tied to the globe, so that distances cannot be "
+            "measured: assign the layer the coordinate reference system that it was made in.",
+            layer=layer,
+            crs=crs or tr("a CRS of its own"),
+        )
+    )
 
 
 def extent_of(degrees: np.ndarray, owner: np.ndarray, n: int) -> Extent:

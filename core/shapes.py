@@ -16,6 +16,7 @@ MOST_LONGITUDE, MOST_LATITUDE = 360.0, 90.0
 ROUNDING = 1e-6
 # No map reaches that far, in whatever unit. Squares of larger numbers overflow, and repairing such shapes never ends.
 LARGEST = 1e12
+SURFACES = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
 
 
 def shapes_of(wkbs: Sequence[bytes | None], texts: np.ndarray, layer: str) -> np.ndarray:
@@ -100,11 +101,27 @@ def check_degrees(coordinates: np.ndarray, crs: str, layer: str) -> None:
 
 
 def repaired(shapes: np.ndarray, texts: np.ndarray, info: Callable[[str], None], layer: str) -> np.ndarray:
-    """Invalid polygons made valid; what is left of one must still be a surface.
+    """Invalid polygons made valid, and of collections their polygons; what is left of one must still be a surface.
 
     texts : (n,) what names each; info : hears that some were repaired; layer : the parameter. Raises InputError.
     """
     invalid = ~shapely.is_valid(shapes)
+    changed = invalid | ~np.isin(shapely.get_type_id(shapes), SURFACES)
+    if not changed.any():
+        return shapes
+    shapes = shapes.copy()
+    shapes[changed] = [surface_of(shape) for shape in shapely.make_valid(shapes[changed])]
+    flat = shapely.area(shapes) == 0
+    if flat.any():
+        raise InputError(
+            plural(
+                "{n} area of {layer} has no surface ({first}): repair or remove it.",
+                "{n} areas of {layer} have no surface ({first}): repair or remove them.",
+                int(flat.sum()),
+                layer=layer,
+                first=first_values(texts[flat]),
+            )
+        )
     if not invalid.any():
         return shapes
     info(
@@ -118,17 +135,4 @@ def repaired(shapes: np.ndarray, texts: np.ndarray, info: Callable[[str], None],
             layer=layer,
         )
     )
-    shapes = shapes.copy()
-    shapes[invalid] = [surface_of(shape) for shape in shapely.make_valid(shapes[invalid])]
-    flat = shapely.area(shapes) == 0
-    if flat.any():
-        raise InputError(
-            plural(
-                "{n} area of {layer} has no surface ({first}): repair or remove it.",
-                "{n} areas of {layer} have no surface ({first}): repair or remove them.",
-                int(flat.sum()),
-                layer=layer,
-                first=first_values(texts[flat]),
-            )
-        )
     return shapes

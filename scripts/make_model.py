@@ -137,17 +137,10 @@ ONE_LEVEL = Chain(
         ),
         Step(
             "releaserecords",
-            "4 Suppress and release",
-            (*RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED"),
-            {"CROSSWALK": ("aggregate", "CROSSWALK")},
-            outputs=("RELEASED_RECORDS",),
-        ),
-        Step(
-            "evaluate",
-            "5 What it cost",
-            (*REGIONS, *RECORDS, "K", *PROTECTION, "UNMATCHED"),
+            "4 Suppress, release, and say what it cost",
+            (*REGIONS, *RECORDS, "K", "KEEP_FIELDS", *PROTECTION, "PUBLISHED_MARGINS", "UNMATCHED"),
             {"CROSSWALK": ("aggregate", "CROSSWALK"), "SITES": ("aggregate", "SITE_POINTS")},
-            outputs=("REGION_AUDIT", "REPORT"),
+            outputs=("RELEASED_RECORDS", "REGION_AUDIT", "REPORT"),
         ),
     ),
 )
@@ -169,7 +162,7 @@ NESTED = Chain(
         ),
         Step(
             "releaserecords",
-            "2 The finest that hides, and release",
+            "2 The finest that hides, released and rated",
             (
                 *REGIONS,
                 *RECORDS,
@@ -182,14 +175,7 @@ NESTED = Chain(
                 *OF_NESTED,
             ),
             {"CROSSWALK": ("nestlevels", "CROSSWALK")},
-            outputs=("RELEASED_RECORDS",),
-        ),
-        Step(
-            "evaluate",
-            "3 What it cost",
-            (*REGIONS, *RECORDS, *OVER_TIME, "K", *PROTECTION, "UNMATCHED", *OF_NESTED),
-            {"CROSSWALK": ("nestlevels", "CROSSWALK")},
-            outputs=("REGION_AUDIT", "REPORT"),
+            outputs=("RELEASED_RECORDS", "REGION_AUDIT", "REPORT"),
         ),
     ),
 )

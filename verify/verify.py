@@ -72,9 +72,11 @@ def read_description(folder: Path) -> dict[str, Any] | None:
         text = (folder / "datapackage.json").read_text(encoding="utf-8")
         package = json.loads(text, object_pairs_hook=named_once)
         ours = package["vbas"]
-        layout, _, _ = int(ours["layout"]), int(ours["k"]), [level["regions"] for level in ours["levels"]]
-        _ = [(one["table"], one["count_known"], int(one["k"])) for one in ours.get("linked", [])]
-        _ = int(ours.get("l_diversity", 1)), float(ours.get("max_share", 100)), [*ours.get("counts", [])]
+        layout, _, _ = int(ours["layout"]), [level["regions"] for level in ours["levels"]], [*ours.get("counts", [])]
+        linked = [(one["table"], one["count_known"], one["k"])[2] for one in ours.get("linked", [])]
+        least = [type(k) is int and k for k in (ours["k"], ours.get("l_diversity", 1), *linked)]
+        if min(least) < 1 or not 0 < ours.get("max_share", 100) <= 100:
+            return None  # true would pass for 1, and of NaN every comparison comes out as wished
         paths = [resource["path"] + "" for resource in package["resources"]]
         for resource in package["resources"]:
             fields = resource.get("schema", {"fields": []})["fields"]
@@ -274,7 +276,8 @@ def verified(folder: Path, package: dict[str, Any], k: int | None = None) -> Ite
     linked = {str(one["table"]): one for one in ours.get("linked", [])}
     names = (*TABLES, *linked)
     parts = {resources[name]["path"] for name in (*names, *(f"{name}-shapes" for name in names)) if name in resources}
-    others = sorted({*(entry.name for entry in folder.iterdir()), *files} - {"datapackage.json", *parts, *PAGES})
+    pages = {*PAGES} & {*files}  # one that is not described has no hash, and may say anything
+    others = sorted({*(entry.name for entry in folder.iterdir()), *files} - {"datapackage.json", *parts, *pages})
     others += [table for path in sorted(parts) for table in other_tables(folder / path, {*names})]
     said = f"no part of the release, and not looked at: {', '.join(others)}"
     yield judged("other files", not others, "there are none", said)

@@ -192,10 +192,10 @@ def sink(table: OutputTable, optional: bool = False, by_default: bool = True) ->
     return described(parameter, table.about)
 
 
-def report(text: str) -> QgsProcessingParameterDefinition:
-    """REPORT."""
+def report(text: str, by_default: bool = True) -> QgsProcessingParameterDefinition:
+    """REPORT; by_default : whether a form makes it unasked."""
     page = QgsProcessingParameterFileDestination(
-        "REPORT", tr("Report ({internal})", internal=INTERNAL), tr("HTML files (*.html)"), None, True
+        "REPORT", tr("Report ({internal})", internal=INTERNAL), tr("HTML files (*.html)"), None, True, by_default
     )
     return described(
         page, tr("{text} Internal: it says how many records were suppressed where, so do not publish it.", text=text)

@@ -24,12 +24,12 @@ from ...core.tables.of_levels import crosswalk_columns, region_columns
 from ...core.tables.regions import CROSSWALK, REGION_AUDIT, RELEASED_REGIONS, SITE_POINTS, VORONOI
 from ...core.tables.schema import OutputTable
 from ...core.voronoi import voronoi_cells
-from ..layers.reading.crosswalks import NUMBER, has_levels, read_levels
+from ..layers.reading.crosswalks import NUMBER, has_levels, read_levels, read_numbered_sites
 from ..layers.shapes.areas import AreaLayer, DrawnRegions
 from ..layers.shapes.surfaces import PopulatedLayer
 from ..layers.tables import Table, TableColumn, filled
 from .form import Form, FormJob
-from .parameters import POINTS, field, sink, source
+from .parameters import POINTS, field, report, sink, source
 
 ROUNDING = 1e-4  # of the surface of a region, which its shape may lack though its areas do not overlap
 NUMBERS = {
@@ -79,6 +79,27 @@ def sites_parameter(text: str) -> QgsProcessingParameterDefinition:
     return source("SITES", tr("Sites"), text, POINTS, optional=True)
 
 
+def measured_from() -> QgsProcessingParameterDefinition:
+    """SITES that are there already, from which a release is measured."""
+    return sites_parameter(
+        tr(
+            "Points with the field vbas_region, which compactness is measured from; without them the mean centre of "
+            "each region's areas."
+        )
+    )
+
+
+def sites_of(job: FormJob, layer: AreaLayer | None, levels: Levels, nested: bool) -> np.ndarray | None:
+    """SITES in the order of the regions, (n_regions, 2) metres; None where none are given, or there are no areas."""
+    if not job.given("SITES"):
+        return None
+    if nested:
+        job.warn(tr("Nested levels have no sites: SITES is not looked at."))
+    elif layer is not None:
+        return read_numbered_sites(job.layers.source("SITES"), layer, levels.crosswalks[0], job.layers.feedback)
+    return None
+
+
 def released_regions() -> QgsProcessingParameterDefinition:
     """RELEASED_REGIONS."""
     return sink(RELEASED_REGIONS, optional=True)
@@ -89,9 +110,15 @@ def crosswalk_output() -> QgsProcessingParameterDefinition:
     return sink(CROSSWALK, optional=True)
 
 
-def region_audit() -> QgsProcessingParameterDefinition:
-    """REGION_AUDIT."""
-    return sink(REGION_AUDIT, optional=True)
+def region_audit(by_default: bool = True) -> QgsProcessingParameterDefinition:
+    """REGION_AUDIT; by_default : whether a form makes it unasked."""
+    return sink(REGION_AUDIT, optional=True, by_default=by_default)
+
+
+def measures_outputs(by_default: bool = True) -> Iterable[QgsProcessingParameterDefinition]:
+    """REGION_AUDIT, and REPORT about crosswalk and records; by_default : whether a form makes them unasked."""
+    yield region_audit(by_default)
+    yield report(tr("A page with the measures, all parameters and maps of the regions."), by_default)
 
 
 def site_points(optional: bool = True) -> QgsProcessingParameterDefinition:

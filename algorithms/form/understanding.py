@@ -95,7 +95,7 @@ def check_names(algorithm: QgsProcessingAlgorithm, parameters: Mapping[str, obje
                 title=title,
             )
         )
-    # A model's outputs carry the name of their step: “evaluate:REPORT”.
+    # A model's outputs carry the name of their step: “releaserecords:REPORT”.
     known = {**{name.upper(): name for name in names}, **{name.rpartition(":")[2].upper(): name for name in names}}
     near = [
         known[match] for name in unknown for match in get_close_matches(name.lstrip("-").upper(), known, 1, cutoff=0.5)

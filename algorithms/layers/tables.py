@@ -12,9 +12,10 @@ from ...core.arrays import to_list
 from ...core.dataclass import dataclass
 from ...core.records.columns import Column, column_of_numbers, count_codes
 from ...core.tables.schema import NUMBER, OWN, OutputField, OutputTable
-from ..compat import field, is_text
+from ..compat import field, is_text, kind_of
 
 CHUNK = 50_000
+SMALLEST_INTEGER = -(2**31)
 
 GEOMETRY_TYPES = {
     "none": QgsWkbTypes.Type.NoGeometry,
@@ -52,15 +53,23 @@ class Table:
 
     @property
     def qgs_fields(self) -> QgsFields:
-        """The fields as QGIS wants them, without what the source notes of them: comments may be internal, and QGIS
-        3.44 warns of each where a layer in memory cannot keep it."""
+        """The fields as QGIS wants them, with room for their values, without what the source notes of them: comments
+        may be internal, and QGIS 3.44 warns of each where a layer in memory cannot keep it."""
         fields = QgsFields()
-        for original in self.fields:
-            field = QgsField(original)
-            field.setAlias("")
-            field.setComment("")
-            fields.append(field)
+        for position, original in enumerate(self.fields):
+            made = QgsField(original)
+            if is_text(original) and 0 < original.length() < self._longest(position):
+                made.setLength(0)  # SQLite keeps texts that are longer than their field declares
+            elif kind_of(original) == "integer" and SMALLEST_INTEGER in self.distinct(position):
+                made = field(original.name(), "long")  # QGIS takes this one for too large
+            made.setAlias("")
+            made.setComment("")
+            fields.append(made)
         return fields
+
+    def _longest(self, position: int) -> int:
+        """How long the longest text of a column is."""
+        return max((len(value) for value in self.distinct(position) if isinstance(value, str)), default=0)
 
     @property
     def plain(self) -> bool:

@@ -8,7 +8,6 @@ from ...core.job.generalising import coarser_of
 from ...core.job.making import READ, Made
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
-from ..form import parameters as shared
 from ..form import regions
 from ..form.approaches import conditions_with_costs
 from ..form.areas import area_parameters, areas_of
@@ -18,7 +17,6 @@ from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_parameters
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..handed_over import Handed, Releasing
-from ..layers.reading.crosswalks import read_numbered_sites
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
 from ..nested.disclosure import disclosure_parameters, say_of_one_level
 from ..nested.levels import NUMBERS, loss
@@ -41,20 +39,14 @@ class Evaluate(Releasing):
             *area_parameters(),
             *record_parameters(),
             *regions.crosswalk_parameters(),
-            regions.sites_parameter(
-                tr(
-                    "Points with the field vbas_region, which compactness is measured from; without them the "
-                    "mean centre of each region's areas."
-                )
-            ),
+            regions.measured_from(),
             k_parameter(),
             periods(),
             *protection_parameters(),
             unmatched(),
             loss(),
             *disclosure_parameters(),
-            regions.region_audit(),
-            shared.report(tr("A page with the measures, all parameters and maps of the regions.")),
+            *regions.measures_outputs(),
         )
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
@@ -68,11 +60,7 @@ class Evaluate(Releasing):
         layer = areas_of(job)
         _, levels = regions.levels_of_crosswalk(job, layer.areas)
         records = records_of(job, layer.areas, job.whole("K"))
-        areas, sites = populated(layer, records), None
-        if nested and job.given("SITES"):
-            job.warn(tr("Nested levels have no sites: SITES is not looked at."))
-        elif job.given("SITES"):
-            sites = read_numbered_sites(job.layers.source("SITES"), layer, levels.crosswalks[0], job.layers.feedback)
+        areas, sites = populated(layer, records), regions.sites_of(job, layer, levels, nested)
         account = rate(areas, records, levels, rated(job, nested), sites, job.progress(READ, 60))
         hierarchies = {} if nested else coarser_of(job, records.table)
         return Handed(Made(account, Remarks(records.notes), hierarchies), layer)

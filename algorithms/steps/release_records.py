@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.anonymise import anonymise
+from ...core.errors import InputError
 from ...core.job.asking import ask_of
 from ...core.job.generalising import asks_for_coarser, coarser_of, with_levels_asked
 from ...core.job.making import Made
@@ -11,8 +12,8 @@ from ...core.report.internal import Remarks
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
-from ..form.effective import Conditions
-from ..form.form import FormJob
+from ..form.effective import GIVEN, Conditions
+from ..form.form import Form, FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
 from ..form.public_report import public_report_parameter
@@ -42,7 +43,8 @@ class ReleaseRecords(Releasing):
         "(Croft et al. 2015, section 3.3). What is written is recounted before it reaches its place.</p>"
         "<p>Any crosswalk will do: from the steps here, from a baseline, or made by hand with the fields of the areas' "
         "identifier and vbas_region. With the levels of “Nest levels” each record shows the finest region that hides "
-        "it; give the areas too, so that distances can be measured.</p>"
+        "it. Give the areas too, so that distances can be measured, and what it cost be said by region "
+        "(REGION_AUDIT, REPORT).</p>"
     )
 
     def declare(self) -> None:
@@ -53,6 +55,7 @@ class ReleaseRecords(Releasing):
             periods(),
             *released_fields(),
             *(shared.advanced(shared.optional(parameter)) for parameter in area_parameters()),
+            shared.advanced(regions.measured_from()),
             loss(),
             *disclosure_parameters(),
             levels_coarser(),
@@ -64,6 +67,7 @@ class ReleaseRecords(Releasing):
             sign_page_parameter(),
             public_report_parameter(),
             release_folder(),
+            *regions.measures_outputs(by_default=False),
         )
         self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
 
@@ -77,18 +81,23 @@ class ReleaseRecords(Releasing):
                 **HELD_AGAINST,
                 **PUBLISHED,
                 **IN_A_FOLDER,
-                **signing_conditions(False),
+                **signing_conditions(),
+                "SITES": [{"REGIONS": GIVEN}],
             }
         )
+
+    def work(self, form: Form) -> Handed:
+        of_regions = [name for name in ("REGION_AUDIT", "REPORT") if form.outputs.wanted(name)]
+        if of_regions and not form.given("REGIONS"):
+            raise InputError(
+                tr("{outputs}: what a region costs is said of its areas. Give REGIONS.", outputs=", ".join(of_regions))
+            )
+        return super().work(form)
 
     def made(self, job: FormJob) -> Handed:
         coarser = asks_for_coarser(job)
         nested = coarser or regions.has_levels_in_crosswalk(job)
-        layer = areas_of(job) if nested and job.given("REGIONS") else None
-        if not nested and job.given("REGIONS"):
-            job.warn(
-                tr("CROSSWALK has one level, so that there is nothing to choose: REGIONS and LOSS are not looked at.")
-            )
+        layer = areas_of(job) if job.given("REGIONS") else None
         if not nested:
             say_of_one_level(job)
         areas, levels = levels_to_show(job, None if layer is None else layer.areas)
@@ -101,6 +110,7 @@ class ReleaseRecords(Releasing):
             records,
             with_levels_asked(job, levels, records.table, hierarchies),
             ask_of(job, records.table, nested, hierarchies),
+            regions.sites_of(job, layer, levels, nested),
             population=None if layer is None else areas.population,
             progress=job.progress(40, 65),
             log=job,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import cached_property
@@ -24,16 +25,40 @@ from ..records.columns import Column, ColumnBuilder, column_from_values
 from ..records.csv_columns import read_plain_csv, separator_of
 from ..records.plain_files import LONGEST_ROW, scan_csv
 from ..records.sqlite_columns import read_table
-from ..records.table_file import DECLARED, TableFile, check_rows, held
+from ..records.table_file import DECLARED, TableFile, altered_values, check_rows, held, unread_as_it_is
 
 LAYER = "|layername="
+TABBED = ".tsv"
+NEWER_DEFINITION, UNDEFINED = "definition_12_063", "undefined"  # of a reference system, in a GeoPackage
+STYLES = "layer_styles"  # how the table is called in which QGIS keeps how layers look
+NO_FORMAT = "not recognized as being in a supported file format"  # GDAL's words
 ROWS_AT_ONCE = 1 << 16
 KINDS = {name: kind for kind, names in DECLARED.items() for name in names}
+
+
+def _yes_or_no(value: object) -> bool:
+    """A value of SQLite as one of a yes/no field. Raises ValueError for what is neither 0 nor 1."""
+    if value not in (0, 1):
+        raise ValueError(value)
+    return bool(value)
+
+
 # How QGIS shows what SQLite has no type for.
 SHOWN: Mapping[str, Callable[[object], object]] = {
-    "BOOLEAN": bool,
+    "BOOLEAN": _yes_or_no,
     "DATE": lambda value: date.fromisoformat(str(value)),
     "DATETIME": lambda value: plain_value(datetime.fromisoformat(str(value).replace("Z", "+00:00"))),
+}
+# What a type of a field in a file, as numpy writes it, is for a look at its values in SQLite.
+KINDS_OF_TYPES = {
+    "int16": sqlite_file.SHORT,
+    "int32": sqlite_file.INTEGER,
+    "int64": sqlite_file.LONG,
+    "float64": sqlite_file.REAL,
+    "bool": sqlite_file.BOOLEAN,
+    "datetime64[D]": sqlite_file.DATE,
+    "datetime64[ms]": sqlite_file.TIME,
+    "object": sqlite_file.TEXT,
 }
 DBASE = (".dbf", ".shp")
 UNDECLARED = (".geojson", ".json", ".geojsonl", ".topojson")
@@ -57,12 +82,20 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
             )
         )
     path = path_of_source(source, beside)
+    if path.is_dir():
+        raise InputError(
+            tr(
+                "{what}: “{path}” is a folder: save the table as a GeoPackage or CSV file, and give that.",
+                what=parameter,
+                path=str(path),
+            )
+        )
     if not path.is_file():
         raise InputError(tr("{what}: there is no file “{path}”.", what=parameter, path=str(path)))
     suffix = path.suffix.lower()
     if suffix == ".gpkg":
         return GeoPackageFrame(path, layer, parameter)
-    if suffix == ".csv":
+    if suffix in (".csv", TABBED):
         try:
             return CsvFrame(path, parameter)
         except OSError as error:
@@ -71,6 +104,15 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
         try:
             return _of_others(path, layer, parameter)
         except (OSError, RuntimeError, ValueError) as error:  # what these readers refuse
+            if NO_FORMAT in str(error):  # and then GDAL's own advice, which a job cannot follow
+                raise InputError(
+                    tr(
+                        "{parameter}: “{path}” is in no format that is known here: save it as a GeoPackage or CSV "
+                        "file, unpacked and with the ending of its format, and give that.",
+                        parameter=parameter,
+                        path=str(path),
+                    )
+                ) from error
             raise InputError(
                 tr(
                     "{parameter}: “{path}” cannot be read: {error}",
@@ -102,35 +144,78 @@ def _of_others(path: Path, layer: str, parameter: str) -> Frame:
         # As it is: of two fields of one name, `read_table` would say so in words of its own.
         with parquet.ParquetFile(path) as file:
             return ArrowFrame(file.read(), parameter)
+    return _of_geopandas(path, layer, parameter)
+
+
+def _of_geopandas(path: Path, layer: str, parameter: str) -> GeopandasFrame:
+    """A table that geopandas reads. Raises InputError where it cannot be read as it is."""
     import geopandas
 
-    asked = {"layer": layer} if layer else {}
-    with held(TableFile(path, "", [], [], {}), parameter) as content:
-        frame = geopandas.read_file(path, **asked)
-    check_rows(len(frame), content.n_rows, parameter)
     declared: dict[str, str] = {}
-    if is_there("pyogrio"):
-        import pyogrio
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        if is_there("pyogrio"):
+            import pyogrio
 
-        information = pyogrio.read_info(path, **asked)
-        declared = dict(zip(information["fields"], map(str, information["dtypes"])))
-    return GeopandasFrame(frame, path, declared, parameter)
+            layer = layer or _only_table(path, [name for name, _ in pyogrio.list_layers(path)], parameter)
+            information = pyogrio.read_info(path, layer=layer)
+            declared = dict(zip(information["fields"], map(str, information["dtypes"])))
+        with held(TableFile(path, layer, [], [], {}), parameter) as content:
+            frame = geopandas.read_file(path, **({"layer": layer} if layer else {}))
+    altered = altered_values(str(warning.message) for warning in said)
+    if altered and not sqlite_file.is_sqlite(path):  # of which each field is looked at that is asked for
+        raise unread_as_it_is(parameter, altered)
+    check_rows(len(frame), content.n_rows, parameter)
+    return GeopandasFrame(frame, path, layer, declared, parameter)
+
+
+def _only_table(path: Path, there: Sequence[str], parameter: str) -> str:
+    """The table of a file that holds one. Raises InputError."""
+    tables = [name for name in there if name != STYLES]
+    if not tables:
+        raise InputError(
+            tr(
+                "{parameter}: no table is found in {name}: name one as {name}{layer}TABLE, or save it as a GeoPackage "
+                "or CSV file.",
+                parameter=parameter,
+                name=path.name,
+                layer=LAYER,
+            )
+        )
+    if len(tables) > 1:
+        raise _which_table(path, tables, parameter)
+    return tables[0]
+
+
+def _which_table(path: Path, tables: Sequence[str], parameter: str) -> InputError:
+    """What is said where a file has several tables, or not the one that is asked for."""
+    return InputError(
+        tr(
+            "{parameter}: {name} has the tables {tables}: name one of them as {name}{layer}TABLE.",
+            parameter=parameter,
+            name=path.name,
+            tables=", ".join(tables),
+            layer=LAYER,
+        )
+    )
 
 
 class GeopandasFrame(PandasFrame):
     """A table as geopandas read it: its fields are made what the file declares, and looked at, as they are asked for.
 
-    declared : the type of each field in the file, as numpy writes it
+    table : its name in the file; declared : the type of each field in the file, as numpy writes it
     """
 
-    def __init__(self, frame: Any, path: Path, declared: Mapping[str, str], parameter: str) -> None:
+    def __init__(self, frame: Any, path: Path, table: str, declared: Mapping[str, str], parameter: str) -> None:
         super().__init__(frame, parameter)
-        self._path, self._declared = path, declared
+        self._path, self._table, self._declared = path, table, declared
 
     def _series(self, name: str) -> Any:
-        if self._path.suffix.lower() in DBASE and name in self._declared:
-            with held(TableFile(self._path, "", self.names, [name], {}), self.what):
-                pass  # numbers that GDAL rounds, or takes for 0, are refused
+        if name in self._declared and (self._path.suffix.lower() in DBASE or sqlite_file.is_sqlite(self._path)):
+            kind = KINDS_OF_TYPES.get(self._declared[name])
+            kinds = {} if kind is None else {name: kind}
+            with held(TableFile(self._path, self._table, self.names, [name], kinds), self.what):
+                pass  # numbers that GDAL rounds, cuts or takes for 0, as texts among them, are refused
         return _as_declared(super()._series(name), self._declared.get(name, ""), name, self._path, self.what)
 
 
@@ -171,41 +256,30 @@ class GeoPackageFrame(OwnFrame):
     def __init__(self, path: Path, table: str, parameter: str) -> None:
         self._path, self._parameter = path, parameter
         with sqlite_file.reading(path, parameter) as connection:
-            there = [
-                name
-                for (name,) in connection.execute("SELECT table_name FROM gpkg_contents ORDER BY rowid")
-                if not name.startswith("layer_styles")
-            ]
-            if (table and table not in there) or (not table and len(there) != 1):
-                raise InputError(
-                    tr(
-                        "{parameter}: {name} has the tables {tables}: name one of them as {name}{layer}TABLE.",
-                        parameter=parameter,
-                        name=path.name,
-                        tables=", ".join(there),
-                        layer=LAYER,
-                    )
-                )
-            self._table = table or there[0]
+            names = connection.execute("SELECT table_name FROM gpkg_contents ORDER BY rowid")
+            there = [name for (name,) in names if name != STYLES]
+            if table and table not in there:
+                raise _which_table(path, there, parameter)
+            self._table = table or _only_table(path, there, parameter)
             asked = (self._table,)
             shapes = connection.execute(
-                "SELECT g.column_name, s.organization, s.organization_coordsys_id, s.definition "
-                "FROM gpkg_geometry_columns AS g LEFT JOIN gpkg_spatial_ref_sys AS s ON s.srs_id = g.srs_id "
-                "WHERE g.table_name = ?",
+                "SELECT g.column_name, s.* FROM gpkg_geometry_columns AS g "
+                "LEFT JOIN gpkg_spatial_ref_sys AS s ON s.srs_id = g.srs_id WHERE g.table_name = ?",
                 asked,
-            ).fetchall()
+            )
+            described = dict(zip((column for column, *_ in shapes.description), shapes.fetchone() or ()))
             columns = connection.execute("SELECT name, type, pk FROM pragma_table_info(?)", asked).fetchall()
-        self._shape = shapes[0][0] if shapes else ""
+        self._shape = str(described.get("column_name") or "")
         self._types = {
             name: kind.upper().partition("(")[0] for name, kind, key in columns if name != self._shape and not key
         }
         self._key = {name for name, _, key in columns if key}
         self.names = [name for name, _, _ in columns if name != self._shape]
         self._types.update(dict.fromkeys(self._key, "INTEGER"))
-        if shapes:
+        if self._shape:
             self.geometry = free_name(self.names)
             self.names.append(self.geometry)
-            self.crs = _crs(*shapes[0][1:])
+            self.crs = _crs(described)
 
     def column(self, name: str) -> Column:
         """A field as codes and categories."""
@@ -289,13 +363,15 @@ class CsvFrame(OwnFrame):
                     )
                 )
             for builder, position in zip(builders, positions):
-                builder.add_texts(list(map(itemgetter(position), chunk)))
+                builder.add_texts(_with_newlines(list(map(itemgetter(position), chunk))))
         return {name: builder.column() for name, builder in zip(different, builders)}
 
     def _rows(self) -> Iterator[list[str]]:
         try:
             with self._path.open(encoding="utf-8-sig", newline="") as file:
-                separator = separator_of(file.readline(LONGEST_ROW))
+                header = file.readline(LONGEST_ROW)
+                tabbed = self._path.suffix.lower() == TABBED and "\t" in header
+                separator = "\t" if tabbed else separator_of(header)
                 file.seek(0)
                 yield from csv.reader(file, delimiter=separator, strict=True)
         except UnicodeDecodeError as error:
@@ -317,11 +393,23 @@ class CsvFrame(OwnFrame):
             ) from error
 
 
-def _crs(organization: str | None, number: int | None, definition: str | None) -> object:
-    """A reference system as pyproj takes it; None where the file says none."""
+def _with_newlines(texts: list[str]) -> list[str]:
+    """Texts of several lines as GDAL reads them, whatever ends their lines in the file."""
+    if not any("\r" in text for text in texts):
+        return texts
+    return [text.replace("\r\n", "\n").replace("\r", "\n") for text in texts]
+
+
+def _crs(described: Mapping[str, Any]) -> object:
+    """A reference system, as a GeoPackage describes it, as pyproj takes it; None where the file says none."""
+    organization, number = described["organization"], described["organization_coordsys_id"]
     if organization is None or number is None or number <= 0:
         return None
-    return f"{organization}:{number}" if organization.upper() == "EPSG" else definition
+    if organization.upper() == "EPSG":
+        return f"{organization}:{number}"
+    # What cannot be said in the older words, such as a turned pole, is said in the newer ones alone.
+    newer = described.get(NEWER_DEFINITION)
+    return newer if described["definition"] == UNDEFINED and newer else described["definition"]
 
 
 def _wkb(blob: object) -> bytes | None:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..language import speak, tr
 
@@ -41,9 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, TextIOWrapper):  # names that the code page of a Windows system lacks
         sys.stdout.reconfigure(errors="backslashreplace")
     arguments_given = _parser().parse_args(arguments)
-    with suppress(ValueError):  # not in the main thread, which has the signals
-        for number in (signal.SIGTERM, getattr(signal, "SIGBREAK", signal.SIGTERM)):  # of a console that is closed
-            signal.signal(number, _terminate)
+    before = {} if arguments is None else {number: signal.getsignal(number) for number in _signals()}
+    _answer_signals(_terminate, _signals()[1:])
     try:
         code: int = arguments_given.run(arguments_given)
     except InputError as error:
@@ -51,12 +50,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PrivacyError as error:
         return _failed(error, REFUSED)
     except (KeyboardInterrupt, Cancelled):
+        _end_undisturbed()
         return _failed(tr("Cancelled: nothing was written."), CANCELLED)
     except _Terminated:
+        _end_undisturbed()
         return _failed(tr("Ended: nothing was written."), TERMINATED)
     except (VbasError, OSError) as error:
         return _failed(error, NOT_WRITTEN)
+    finally:
+        for number, answer in before.items():  # of a program that goes on
+            _answer_signals(answer, [number])
     return code
+
+
+def _signals() -> tuple[int, ...]:
+    """Those of Ctrl-C, of the system, and of a console that is closed."""
+    return (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGBREAK", signal.SIGTERM))
+
+
+def _answer_signals(answer: Any, numbers: Sequence[int]) -> None:
+    with suppress(ValueError):  # not in the main thread, which has the signals
+        for number in numbers:
+            signal.signal(number, answer)
+
+
+def _end_undisturbed() -> None:
+    """Pass over whatever else would break off: all is in its place, or nothing will be. Who presses Ctrl-C twice would
+    have a fault for an answer, and who does so at the end would be told that nothing was written."""
+    _answer_signals(signal.SIG_IGN, _signals())
 
 
 def _terminate(signal_number: int, frame: FrameType | None) -> None:
@@ -193,7 +214,7 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
         updating=updating,
         linking=linking,
     )
-    release.deliver(outputs.get(FOLDER), pages)
+    release.deliver(outputs.get(FOLDER), pages, last=[_end_undisturbed])
     progress.end()
     for sentence in conclude(log, release.account):
         log.info(sentence)

@@ -9,6 +9,7 @@ import numpy as np
 from ..dataclass import dataclass
 from ..language import as_data
 from ..plan import Plan
+from ..progress import Progress, silent
 from .inhabitants import Inhabitants
 from .method_bounds import method_bounds
 from .zone_flows import MOST_PEOPLE
@@ -97,19 +98,21 @@ def certify(
     k: int,
     losses: Sequence[np.ndarray] | None = None,
     table: Known | None = None,
+    progress: Progress = silent,
 ) -> Certificate:
     """Try every count of a class that a release lets ask about: of areas, and of what regions have of a zone.
 
     people : (n,) of each area, None where nobody is to know them, or rows are not people; losses : of each level,
     (n_regions,) what a record loses in each region, where the release is taken to be the one that loses least; table :
-    what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner
+    what the release was made from (`records_of`), where that is at hand: nothing else follows, but sooner; progress :
+    called with the fraction that is done, raises to cancel
     Of a release whose zones have too many areas these are not looked at, and stand as not decided.
     """
     of_zones = Family(ZONES, len(released.records), int(((released.records >= 1) & (released.records < k)).sum()))
     if n_pairs := too_many_pairs(released):
         return Certificate(k, (of_zones, Family(AREAS, 0, 0, n_pairs)), people is not None, contradicted=False)
     known = np.full(len(released.levels.region_of[0]), float(MOST_PEOPLE)) if people is None else people
-    proof = proven_small(released, known, k, table, every=table is None)
+    proof = proven_small(released, known, k, table, every=table is None, progress=progress)
     families = [
         of_zones,
         *_families(proof),
@@ -129,15 +132,20 @@ def certify(
     )
 
 
-def certify_plan(plan: Plan, people: Inhabitants | None, losses: Sequence[np.ndarray] | None = None) -> Certificate:
+def certify_plan(
+    plan: Plan,
+    people: Inhabitants | None,
+    losses: Sequence[np.ndarray] | None = None,
+    progress: Progress = silent,
+) -> Certificate:
     """The same of a plan, whose classes of a period share the people of an area with these alone.
 
-    people : of each area, None where nobody is to know them; losses : as for `certify`
+    people : of each area, None where nobody is to know them; losses, progress : as for `certify`
     """
     if people is None:
-        return certify(released_classes(plan)[0], None, plan.k, losses, records_of(plan))
+        return certify(released_classes(plan)[0], None, plan.k, losses, records_of(plan), progress)
     each = [
-        certify(released_classes(plan, classes)[0], number, plan.k, losses, records_of(plan, classes))
+        certify(released_classes(plan, classes)[0], number, plan.k, losses, records_of(plan, classes), progress)
         for classes, number in people.each()
     ]
     kinds = dict.fromkeys(family.kind for certificate in each for family in certificate.families)

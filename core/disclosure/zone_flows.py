@@ -7,7 +7,7 @@ the larger the territory. That something is impossible is said of all areas alon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -53,6 +53,12 @@ class Tables:
     def _hold(self, table: np.ndarray) -> None:
         self.table, self.spare = table, self.room - self._loads(table)
 
+    def _change(self, pairs: np.ndarray, records: np.ndarray) -> None:
+        """Hold another number of records of some pairs."""
+        table, area = self.held, self.area[pairs]
+        self.spare = self.spare + np.bincount(area, table[pairs] - records, len(self.room)).astype(np.int64)
+        table[pairs] = records
+
     @property
     def held(self) -> np.ndarray:
         """The table at hand. Raises LookupError where there is none."""
@@ -68,17 +74,19 @@ class Tables:
                 self._hold(table)
         return self.table is not None
 
-    def drawn(self, concerned: np.ndarray, neighbours: bool) -> np.ndarray:
+    def drawn(self, concerned: np.ndarray, neighbours: bool, check: Callable[[], None]) -> np.ndarray:
         """Another table by chance, which then is the one at hand; concerned : (z,) bool, zones where it should differ.
 
-        It differs in some others, too; areas are drawn some at a time: those beside each other, or any.
+        It differs in some others, too; areas are drawn some at a time: those beside each other, or any. check : called
+        each time, raises to cancel
         """
         chosen = concerned | (self._rng.random(len(concerned)) < OTHER_ZONES)
         among = np.flatnonzero(chosen[self.zone])
         for pairs in self._blocks(among, neighbours):
-            other = self._flow(pairs)
-            if other is not None:  # as it always is, since the one at hand fits
-                self._hold(other)
+            check()
+            records = self._flow(pairs)
+            if records is not None:  # as it always is, since the one at hand fits
+                self._change(pairs, records)
         return self.held
 
     def _blocks(self, among: np.ndarray, neighbours: bool) -> Iterator[np.ndarray]:
@@ -118,7 +126,12 @@ class Tables:
         there = asked[among]
         number -= int(self.held[pairs].sum()) - int(self.held[among[there]].sum())
         whole = int(self.held[among[self.zone[among] == zone]].sum())
-        return self._flow(among, there, zone, number) if 0 <= number <= whole else None
+        records = self._flow(among, there, zone, number) if 0 <= number <= whole else None
+        if records is None:
+            return None
+        table = self.held.copy()
+        table[among] = records
+        return table
 
     def stuck(self, zone: int, pairs: np.ndarray, fewer: bool) -> bool:
         """Whether some areas of a zone can have not one record fewer (or more) of it than in the table at hand.
@@ -149,7 +162,7 @@ class Tables:
     def _flow(
         self, among: np.ndarray, asked: np.ndarray | None = None, zone: int = 0, number: int = 0
     ) -> np.ndarray | None:
-        """A table that differs among some pairs alone; None where there is none.
+        """The records of some pairs in a table that differs among these alone, (len(among),); None where there is none.
 
         asked : bool, for each of them, those of a zone that are to have this number together
         """
@@ -186,7 +199,4 @@ class Tables:
         maximum = sparse.csgraph.maximum_flow(graph, source, sink)
         if maximum.flow_value < count.sum():
             return None
-        records = np.asarray(maximum.flow[zone_at[from_zone], n_zones + area_at[to_area]]).reshape(-1)
-        other = np.zeros(len(self.zone), np.int64) if self.table is None else self.table.copy()
-        other[among] = records
-        return other
+        return np.asarray(maximum.flow[zone_at[from_zone], n_zones + area_at[to_area]]).reshape(-1).astype(np.int64)

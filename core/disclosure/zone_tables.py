@@ -10,16 +10,19 @@ in the records; for each of the others a table is looked for among few areas, an
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from ..dataclass import dataclass
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells
+from ..progress import Progress, silent
 from ..scientific import sparse
 from .zone_flows import MOST_PEOPLE, Tables
 
 CLASSES_AT_ONCE = 4_000_000  # areas x classes
+PAIRS_AT_ONCE = 500_000  # of a zone and an area, whose parts are listed together
 MOST_PAIRS = 10_000_000  # of a zone and an area, in a flow of all areas
 MOST_LISTED = 20_000_000  # pairs of a zone and an area that are held in memory, some hundred bytes each
 MOST_TABLES, MOST_NEAR, MOST_PROGRAMS = 30, 20_000, 1_000
@@ -111,14 +114,17 @@ class Zones:
 
 def zones_of(released: ReleasedClasses, people: np.ndarray) -> Zones:
     """The zones of what is shown; people : (n,) of each area."""
-    pairs = [np.concatenate(parts) for parts in zip((np.empty(0, np.int64),) * 2, *_pairs_of(released))]
-    position, area = pairs
+    position, area = (np.concatenate(parts) for parts in zip((np.empty(0, np.int64),) * 2, *_pairs_of(released)))
     inhabited = people[area] >= 1
     position, area = position[inhabited], area[inhabited]
-    order = np.lexsort((area, position))
-    position, area = position[order], area[order]
-    used, zone, size = np.unique(position, return_inverse=True, return_counts=True)
-    zone = zone.reshape(-1)
+    # Sorted by what is shown, then by area: a matrix counts them into their places.
+    shape = len(released.records), len(people)
+    by_position = sparse.csr_matrix((np.ones(len(area), bool), (position, area)), shape=shape)
+    by_position.sort_indices()
+    sizes, area = np.diff(by_position.indptr).astype(np.int64), by_position.indices.astype(np.int64)
+    used = np.flatnonzero(sizes)
+    size = sizes[used]
+    zone = np.repeat(np.arange(len(used), dtype=np.int64), size)
     single = size[zone] == 1
     room = np.minimum(np.floor(people), MOST_PEOPLE).astype(np.int64)
     np.subtract.at(room, area[single], released.records[used[zone[single]]])
@@ -212,9 +218,54 @@ def parts_of(
     asked : (s,) bool, of what is shown, whose parts are meant; table : (p,) records of each pair: then those parts
     alone that have 1 to k - 1, or beside which there are so many
     """
-    pairs = np.arange(len(zones.zone), dtype=np.int64)
-    if asked is not None:
-        pairs = pairs[asked[zones.released[zones.zone]]]
+    place = np.empty(len(zones.room), np.int64)
+    place[np.lexsort(released.levels.region_of)] = np.arange(len(place), dtype=np.int64)
+    some = [_listed(zones, released, pairs, place, table, k) for pairs in _pairs_at_a_time(zones, asked)]
+    pair = np.concatenate([of.pair for of in some])
+    sizes = np.concatenate([np.bincount(of.part, minlength=len(of.zone)) for of in some])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    matrix = sparse.csr_matrix((np.ones(len(pair), np.int64), pair, starts), shape=(len(sizes), len(zones.zone)))
+    matrix.sort_indices()
+    zone, level, region = (np.concatenate(columns) for columns in zip(*((of.zone, of.level, of.region) for of in some)))
+    n_areas, n_larger, n_rests = (
+        sum(column) for column in zip(*((of.n_areas, of.n_larger, of.n_rests) for of in some))
+    )
+    return Parts(matrix, zone, level, region, n_areas, n_larger, n_rests)
+
+
+def _pairs_at_a_time(zones: Zones, asked: np.ndarray | None) -> Iterator[np.ndarray]:
+    """Pairs of whole zones, some at a time, so that what is worked out of them stays small; asked : as `parts_of`."""
+    starts = np.searchsorted(zones.zone, np.arange(len(zones.count) + 1, dtype=np.int64))
+    inner = np.arange(PAIRS_AT_ONCE, len(zones.zone), PAIRS_AT_ONCE, dtype=np.int64)
+    ends = starts[np.searchsorted(starts, [0, *inner.tolist(), len(zones.zone)])]
+    for first, last in zip(ends, ends[1:]):
+        pairs = np.arange(first, last, dtype=np.int64)
+        yield pairs if asked is None else pairs[asked[zones.released[zones.zone[pairs]]]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Listed:
+    """Parts of some zones, as `Parts`; part, pair : the pairs of each, those of a part after each other."""
+
+    part: np.ndarray
+    pair: np.ndarray
+    zone: np.ndarray
+    level: np.ndarray
+    region: np.ndarray
+    n_areas: int
+    n_larger: int
+    n_rests: int
+
+
+def _listed(
+    zones: Zones,
+    released: ReleasedClasses,
+    pairs: np.ndarray,
+    place: np.ndarray,
+    table: np.ndarray | None,
+    k: int,
+) -> _Listed:
+    """The parts of the zones of some pairs; place : (n,) of each area, where areas of a region follow each other."""
     of_zone, of_area = zones.zone[pairs], zones.area[pairs]
     held = None if table is None else table[pairs]
 
@@ -225,13 +276,12 @@ def parts_of(
     some = np.arange(len(pairs), dtype=np.int64) if held is None else np.flatnonzero(may_follow(of_zone, held))
     columns, rows = [some], [np.arange(len(some), dtype=np.int64)]
     zone, level, region = [of_zone[some]], [np.full(len(some), -1, np.int64)], [of_area[some]]
-    size_of_zone = np.bincount(of_zone, minlength=len(zones.count))
-    size_around = size_of_zone[of_zone]
+    first_zone = int(of_zone[0]) if len(pairs) else 0
+    size_of_zone = np.bincount(of_zone - first_zone)
+    size_around = size_of_zone[of_zone - first_zone]
     n_larger, n_rests = 0, int(size_of_zone[size_of_zone > 2].sum())
     level_of_zone, n_parts = released.level[zones.released[of_zone]], len(some)
-    place = np.empty(len(zones.room), np.int64)
-    place[np.lexsort(released.levels.region_of)] = np.arange(len(place), dtype=np.int64)
-    in_order = np.argsort(of_zone * len(place) + place[of_area])  # in which the areas of each region follow each other
+    in_order = np.argsort(of_zone * len(place) + place[of_area])
     for at in range(len(released.levels) - 2, -1, -1):
         inside = in_order[level_of_zone[in_order] > at]
         own = released.levels.crosswalks[at].region_of[of_area[inside]]
@@ -239,7 +289,7 @@ def parts_of(
         first, size = inside[starts], np.diff(starts, append=len(inside))
         named = (size > 1) & (size < size_around[first])
         n_larger += int(named.sum())
-        n_rests += int((named & (size_of_zone[of_zone[first]] - size > 1)).sum())
+        n_rests += int((named & (size_of_zone[of_zone[first] - first_zone] - size > 1)).sum())
         if held is not None and len(starts):
             named &= may_follow(of_zone[first], np.add.reduceat(held[inside], starts))
         part = np.repeat(np.where(named, np.cumsum(named, dtype=np.int64) - 1, -1), size)
@@ -250,10 +300,9 @@ def parts_of(
         region.append(own[starts[named]])
         size_around[inside] = np.repeat(size, size)
         n_parts += int(named.sum())
-    row, column = np.concatenate(rows), pairs[np.concatenate(columns)]
-    matrix = sparse.csr_matrix((np.ones(len(row), np.int64), (row, column)), shape=(n_parts, len(zones.zone)))
-    listed = matrix, np.concatenate(zone), np.concatenate(level), np.concatenate(region)
-    return Parts(*listed, len(pairs), n_larger, n_rests)
+    part, pair = np.concatenate(rows), pairs[np.concatenate(columns)]
+    of = np.concatenate(zone), np.concatenate(level), np.concatenate(region)
+    return _Listed(part, pair, of[0], of[1], of[2], len(pairs), n_larger, n_rests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,12 +335,13 @@ def proven_small(
     known: Known | None = None,
     asked: np.ndarray | None = None,
     every: bool = True,
+    progress: Progress = silent,
 ) -> ProvenSmall:
     """Which parts of zones must hold 1 to k - 1 of its records; people : (n,) of each area.
 
     known : the table that the release was made from (`records_of`), by which most counts are seen to be free at once
     asked : (s,) bool, of what is shown, whose parts alone are asked about; every : whether those that `known` frees are
-    listed, too
+    listed, too; progress : called with the fraction that is done, raises to cancel
     """
     zones = zones_of(released, people)
     tables = _tables_of(zones, released, known)
@@ -312,9 +362,10 @@ def proven_small(
     n_tables, before = 1, 2 * open_.number
     while n_tables < MOST_TABLES and FEW < open_.number < before * 0.9:
         before = open_.number
-        open_.free(tables.drawn(open_.zones(len(zones.count)), neighbours=n_tables % 2 == 1))
+        check = partial(progress, n_tables / MOST_TABLES)
+        open_.free(tables.drawn(open_.zones(len(zones.count)), n_tables % 2 == 1, check))
         n_tables += 1
-    return _decided(zones, tables, of, open_, n_tables)
+    return _decided(zones, tables, of, open_, n_tables, progress)
 
 
 def _tables_of(zones: Zones, released: ReleasedClasses, known: Known | None) -> Tables:
@@ -379,12 +430,13 @@ class _Open:
         return of
 
 
-def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int) -> ProvenSmall:
+def _decided(zones: Zones, tables: Tables, of: Parts, open_: _Open, n_tables: int, progress: Progress) -> ProvenSmall:
     """What tables left open, decided one by one: each table that is found frees others, too."""
     questions = _Questions(tables, of, open_)
     small: tuple[list[int], list[int]] = ([], [])
     for rest, still in enumerate((open_.parts, open_.rests)):
         for part in np.flatnonzero(still).tolist():
+            progress(1.0)
             if still[part] and questions.pins(part, bool(rest)):
                 small[rest].append(part)
                 still[part] = False

@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from typing import Any, Protocol
 
 import numpy as np
+import shapely
 
 from ..arrays import objects, to_list
 from ..errors import InputError, first_values
@@ -89,7 +90,7 @@ class OwnFrame:
     def _of_single_values(self, name: str) -> Column:
         try:
             column = self.column(name)
-            if any(isinstance(value, bytes) for value in column.categories):
+            if any(isinstance(value, (bytes, shapely.Geometry)) for value in column.categories):
                 raise TypeError
         except (TypeError, NotImplementedError):  # what Python and Arrow cannot tell apart
             raise InputError(
@@ -98,7 +99,7 @@ class OwnFrame:
                     "text or numbers.",
                     parameter=self.what,
                     name=name,
-                    kind=tr("lists, maps or bytes"),
+                    kind=tr("lists, maps, bytes or shapes"),
                 )
             ) from None
         texts = [value for value in to_list(column.categories) if isinstance(value, str)]

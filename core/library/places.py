@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -14,7 +15,7 @@ import numpy as np
 import shapely
 
 from .. import counted
-from ..areas import Areas, checked_identifiers, make_areas
+from ..areas import Areas, checked_identifiers, look_like_degrees, make_areas
 from ..dataclass import dataclass
 from ..drawing import (
     joined_at_antimeridian,
@@ -29,10 +30,10 @@ from ..levels import Levels
 from ..log import Log
 from ..neighbours import polygon_neighbours
 from ..package.table import Crs
-from ..plane import WARPED, extent_of
+from ..plane import WARPED, extent_of, nowhere_on_the_globe
 from ..progress import Progress, silent
 from ..records.columns import number_or_missing
-from ..shapes import check_degrees, repaired, shapes_of
+from ..shapes import SURFACES, check_degrees, repaired, shapes_of
 from .frames import Frame, frame_of
 
 GEOMETRY, X, Y = ("geometry", "geom", "shape"), "x", "y"
@@ -123,8 +124,7 @@ def places_of(regions: object, id_field: str, population: str, area_point: str, 
     kinds = set(shapely.get_type_id(shapes).tolist())
     points = kinds <= {shapely.GeometryType.POINT}
     if not points:
-        surfaces = {shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON}
-        if not kinds <= surfaces:
+        if kinds.isdisjoint({*SURFACES, shapely.GeometryType.GEOMETRYCOLLECTION}):
             raise InputError(
                 tr(
                     "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
@@ -142,7 +142,16 @@ def places_of(regions: object, id_field: str, population: str, area_point: str, 
         population = field_named(frame.names, population, "POPULATION", REGIONS)
         people = number_or_missing(frame.values(population), population, "POPULATION")
     coordinates = shapely.get_coordinates(middle) if len(middle) else np.empty((0, 2))
-    areas = make_areas(identifiers, coordinates, people, id_field, in_metres=system is not None)
+    if system is None and look_like_degrees(coordinates):
+        raise InputError(
+            tr(
+                "{layer} has longitudes and latitudes, it seems, and no coordinate reference system: give one, in the "
+                "file (a GeoPackage, say) or as {crs}, or metres.",
+                layer=REGIONS,
+                crs='crs="EPSG:4326"',
+            )
+        )
+    areas = make_areas(identifiers, coordinates, people, id_field, in_metres=True)
     return Places(frame, regions, id_field, areas, bool(population), shapes, system, planar)
 
 
@@ -270,8 +279,12 @@ def _plane(system: Any, shapes: np.ndarray, log: Log) -> Any:
     if not system.is_geographic and not warped and metres:
         return system
     from pyproj import CRS, Transformer
+    from pyproj.exceptions import ProjError
 
-    degrees = Transformer.from_crs(system, "EPSG:4326", always_xy=True)
+    try:
+        degrees = Transformer.from_crs(system, "EPSG:4326", always_xy=True)
+    except ProjError as error:
+        raise nowhere_on_the_globe(REGIONS, system.name) from error
     coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
     extent = extent_of(np.column_stack(degrees.transform(*coordinates.T)), owner, len(shapes))
     say = log.warn if warped else log.info
@@ -290,7 +303,10 @@ def _projection(system: Any) -> str:
     """How PROJ calls the projection of a reference system; empty for none."""
     import warnings
 
-    with warnings.catch_warnings():
+    from pyproj.exceptions import CRSError
+
+    parameters: Mapping[str, object] = {}
+    with warnings.catch_warnings(), suppress(CRSError):  # systems that are not tied to the globe have none
         warnings.simplefilter("ignore")  # that a name in PROJ's words says less than the system: its projection it says
-        parameters: Mapping[str, object] = system.to_dict()
+        parameters = system.to_dict()
     return str(parameters.get("proj", ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Union
@@ -217,6 +217,7 @@ class Anonymized:
         pages: Mapping[str, PathLike],
         folder_format: str | None = None,
         licence: str | None = None,
+        last: Sequence[Callable[[], None]] = (),
     ) -> None:
         """Write a folder and pages, each where it is asked for, all of it or nothing; see `write`.
 
@@ -228,6 +229,8 @@ class Anonymized:
             Where the page goes, by REPORT, which is internal, and RELEASE_REPORT.
         folder_format, licence : str, optional
             As for `write`, and so what is raised.
+        last : sequence of callable
+            Called when all is in its place; from then on nothing is undone.
 
         Examples
         --------
@@ -271,6 +274,7 @@ class Anonymized:
             {name: (Path(path), texts[name]) for name, path in pages.items()},
             (lambda: self._entry(Path(register))) if register else None,
             {"REGISTER": Path(register)} if register else {},
+            last,
         )
         self._job.warn(*warnings)
 

@@ -20,18 +20,21 @@ from ..errors import PrivacyError
 from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
 from ..privacy.requirement import Requirement
+from ..progress import Progress, silent
 
 MOST_ROUNDS, MOST_TRIED = 40, 10
 
 
-def in_company(plan: Plan, people: Inhabitants, requirement: Requirement | None = None) -> Plan:
+def in_company(
+    plan: Plan, people: Inhabitants, requirement: Requirement | None = None, progress: Progress = silent
+) -> Plan:
     """The plan in zones, with a few equivalence classes moved up, so that people prove no small count of any zone.
 
     people : of each area. What is not decided counts as proven. Where nothing can keep a zone company it is given
     up itself; at the coarsest level its class is suppressed in that region, once regions within show nothing that could
     be given up instead. Where what else is asked does not hold of
     what that joins, it is suppressed, and the plan is no longer one in zones. Raises PrivacyError where that does not
-    come to an end.
+    come to an end. progress : called with the fraction of a round that is done; raises to cancel
 
     Once a zone joins a larger one, each table that fitted before fits still: what others could be, they can be. So
     after the first round only those are looked at that changed or told something.
@@ -39,7 +42,7 @@ def in_company(plan: Plan, people: Inhabitants, requirement: Requirement | None 
     asked: np.ndarray | None = None
     for turn in range(MOST_ROUNDS):
         chosen, disclosing = np.zeros(len(plan.records), bool), np.zeros(len(plan.records), bool)
-        for proven in _proven(plan, people, asked):
+        for proven in _proven(plan, people, asked, progress):
             proof, at, telling = proven.proof, proven.at, proven.telling
             zones, first = np.unique(proof.of.zone[telling], return_index=True)
             for zone, part in zip(zones.tolist(), telling[first].tolist()):
@@ -80,13 +83,14 @@ class _Proven:
         return np.concatenate([proof.parts, proof.rests, proof.open_parts, proof.open_rests])
 
 
-def _proven(plan: Plan, people: Inhabitants, asked: np.ndarray | None) -> Iterator[_Proven]:
+def _proven(plan: Plan, people: Inhabitants, asked: np.ndarray | None, progress: Progress) -> Iterator[_Proven]:
     """What is proven, period by period; asked : (s,) bool, of all that the plan shows, None for all."""
     class_of = plan.class_of[plan.released]
     for classes, number in people.each():
         released, at = released_classes(plan, classes)
         due = None if asked is None else asked[classes[class_of]]
-        yield _Proven(classes, proven_small(released, number, plan.k, records_of(plan, classes), due, False), at)
+        proof = proven_small(released, number, plan.k, records_of(plan, classes), due, False, progress)
+        yield _Proven(classes, proof, at)
 
 
 def _changed(before: Plan, after: Plan, disclosing: np.ndarray) -> np.ndarray:

@@ -108,7 +108,8 @@ def nest(
     plan = nest_by_losses(profile, levels, losses, k, requirement, progress, ties, at_once, conditions)
     if conditions is None or conditions.secrets is None or (requirement is not None and requirement.has(PERSONS)):
         return plan
-    return in_company(plan, inhabitants_of(profile, conditions.people, conditions.period), requirement)
+    # Of many areas this takes longer than all before, nobody knows how long: progress begins anew.
+    return in_company(plan, inhabitants_of(profile, conditions.people, conditions.period), requirement, progress)
 
 
 def nest_by_losses(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -58,7 +59,8 @@ def levels_of_series(
             table = series.by_period(cells, counted, profile.counts.indices)
             if conditions is None:
                 own = SeriesCells(area[there], class_of[there], table, base.counts.data[cells].astype(np.int64))
-                level_of[cells] = best_levels_of_series(own, tree, requirement.k, ties)
+                check = partial(progress, start / base.counts.nnz)
+                level_of[cells] = best_levels_of_series(own, tree, requirement.k, ties, check)
             else:
                 # A place that has k in no period can show nothing of the class.
                 of_cells = ProfileCells(area[there], class_of[there], table.max(axis=1))

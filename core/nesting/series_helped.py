@@ -12,6 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arrays import different_pairs
 from ..dataclass import dataclass
 from ..scientific import sparse
 from .tree import Tree
@@ -248,9 +249,9 @@ class _Moves:
         saved = np.bincount(move, saved_of, n_moves)
         # Short may fall the equivalence classes that they come to and, where some stay, those that they leave.
         own_key = self._counts.class_of[cells] * self._n_regions + goes_to
-        pair, at = np.unique(np.column_stack([move, own_key]), axis=0, return_inverse=True)
+        pair, at = different_pairs(move, own_key)
         of_move, key = pair[:, 0], pair[:, 1]
-        have = _sums(at.reshape(-1), self._counts.counted[cells], len(pair)) + self._released_at(key)[1]
+        have = _sums(at, self._counts.counted[cells], len(pair)) + self._released_at(key)[1]
         at_level, without = np.full(len(pair), level, np.int64), np.full(len(pair), -1, np.int64)
         possible, spent = saved > 0, np.zeros(n_moves)
         if up is not None:

@@ -9,10 +9,12 @@ end, parts of what it shows are shown in smaller regions wherever both then hold
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import different_pairs
 from ..dataclass import dataclass
 from ..scientific import sparse
 from ..ties import Ties, ranks
@@ -76,12 +78,15 @@ class _Stage:
     shows: np.ndarray
 
 
-def best_levels_of_series(cells: SeriesCells, tree: Tree, k: int, ties: Ties = None) -> np.ndarray:
+def best_levels_of_series(
+    cells: SeriesCells, tree: Tree, k: int, ties: Ties = None, check: Callable[[], None] = lambda: None
+) -> np.ndarray:
     """The level at which each cell is shown, (m,) int64, 0 the finest; NOT_SHOWN where its records are suppressed.
 
     Wherever a class is shown it has k in each period in which it has anybody there. Suppressed are the classes of a
     region of the coarsest level that have 1 to k - 1 there in some period, in all periods.
-    ties : decides among possibilities that cost the same; the first is taken where None
+    ties : decides among possibilities that cost the same; the first is taken where None; check : called now and then,
+    raises to cancel
     """
     place = tree.place[cells.area]
     left = np.flatnonzero(place >= 0)
@@ -103,25 +108,29 @@ def best_levels_of_series(cells: SeriesCells, tree: Tree, k: int, ties: Ties = N
         if level + 1 < len(tree):
             place = np.append(tree.within[level], -1)[place]
             above = np.array([class_of, tree.within[level][own]])
-    return improved(cells, tree, k, _walked_back(stages, nodes, len(cells.area)))
+        check()
+    return improved(cells, tree, k, _walked_back(stages, nodes, len(cells.area)), check)
 
 
-def improved(cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray) -> np.ndarray:
+def improved(
+    cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray, check: Callable[[], None] = lambda: None
+) -> np.ndarray:
     """The levels once no part of what an equivalence class shows can move to a smaller region, neither by itself nor
-    where others help it (`series_helped`), and less be lost."""
-    level_of = lowered(cells, tree, k, level_of)
+    where others help it (`series_helped`), and less be lost. check : as for `best_levels_of_series`"""
+    level_of = lowered(cells, tree, k, level_of, check)
     places, due = places_of(tree, cells.area), np.unique(cells.class_of)
     for _ in range(MOST_ROUNDS):
         some = np.flatnonzero(np.isin(cells.class_of, due) & (level_of >= 0))
         if not len(some):
             break
         counts = CellCounts(cells.class_of[some], cells.counted[some], cells.records[some])
+        check()
         moved, target = best_moves(counts, places.of(some), k, level_of[some])
         due = np.unique(cells.class_of[some[moved]])
         level_of[some[moved]] = target
         of_due = np.flatnonzero(np.isin(cells.class_of, due))
         own = SeriesCells(cells.area[of_due], cells.class_of[of_due], cells.counted[of_due], cells.records[of_due])
-        level_of[of_due] = lowered(own, tree, k, level_of[of_due])
+        level_of[of_due] = lowered(own, tree, k, level_of[of_due], check)
     return level_of
 
 
@@ -294,7 +303,9 @@ def _walked_back(stages: list[_Stage], nodes: _States, n_cells: int) -> np.ndarr
     return level_of
 
 
-def lowered(cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray) -> np.ndarray:
+def lowered(
+    cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray, check: Callable[[], None] = lambda: None
+) -> np.ndarray:
     """The levels once every part of an equivalence class is shown in the smaller region in which it lies, where it
     holds there, with what is shown there already, and what is left holds too; what saves most comes first."""
     place = [tree.place[cells.area]]
@@ -306,6 +317,7 @@ def lowered(cells: SeriesCells, tree: Tree, k: int, level_of: np.ndarray) -> np.
         some = np.flatnonzero(np.isin(cells.class_of, due) & (level_of >= 0))
         if not len(some):
             break
+        check()
         moved, target = _moves(cells, [of[some] for of in place], tree, k, some, level_of[some])
         level_of[moved] = target
         due = np.unique(cells.class_of[moved])
@@ -340,8 +352,7 @@ def _moves(
         if not len(above):
             break
         target = cells.class_of[some[above]] * n_all + first[level] + place[level][above]
-        pairs, group = np.unique(np.column_stack([at[above], target]), axis=0, return_inverse=True)
-        group = group.reshape(-1)
+        pairs, group = different_pairs(at[above], target)
         there = np.searchsorted(keys, pairs[:, 1])
         is_there = np.append(keys, -1)[there] == pairs[:, 1]
         beside = np.where(is_there[:, None], np.append(whole, whole[:1], axis=0)[there], 0)

@@ -54,7 +54,7 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
     try:
         package = json.loads(files.read_bytes(folder / FILE).decode("utf-8"), object_pairs_hook=_named_once)
         ours, named = package[OURS], [str(resource["path"]) for resource in package["resources"]]
-        layout, _, _ = int(ours["layout"]), int(ours["k"]), [level["regions"] for level in ours["levels"]]
+        layout, _ = int(ours["layout"]), [level["regions"] for level in ours["levels"]]
         _linked_of(ours)
         _look_whether_all_is_there(package)
     except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -79,10 +79,17 @@ def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+def _least(number: object) -> int:
+    """A number that a release claims to reach. Raises ValueError for others, such as true, which would pass for 1."""
+    if type(number) is not int or number < 1:
+        raise ValueError(number)
+    return number
+
+
 def _linked_of(ours: Mapping[str, Any]) -> dict[str, Looked]:
     """How each linked table is looked at, by its name."""
     return {
-        str(table["table"]): Looked(bool(table["count_known"]), table.get("rows_known") == ONE_ROW, int(table["k"]))
+        str(table["table"]): Looked(bool(table["count_known"]), table.get("rows_known") == ONE_ROW, _least(table["k"]))
         for table in ours.get("linked", [])
     }
 
@@ -90,7 +97,9 @@ def _linked_of(ours: Mapping[str, Any]) -> dict[str, Looked]:
 def _look_whether_all_is_there(package: Mapping[str, Any]) -> None:
     """Raises some error where the description of claims or of fields is of another kind than this program writes."""
     ours = package[OURS]
-    _ = int(ours.get("l_diversity", 1)), float(ours.get("max_share", 100)), [*ours.get("counts", [])]
+    _ = _least(ours["k"]), _least(ours.get("l_diversity", 1)), [*ours.get("counts", [])]
+    if not 0 < ours.get("max_share", 100) <= 100:  # of NaN every comparison comes out as wished
+        raise ValueError("max_share")
     for resource in package["resources"]:
         fields = resource.get("schema", {"fields": []})["fields"]
         roles = ["".join((field["name"], field["type"])) and field.get("role") for field in fields]
@@ -206,11 +215,13 @@ def _no_part_of_it(
     """What lies in the folder, or is described, and is no table that is looked at, none's shapes, and no page of ours.
 
     A further table or page may be described as well, by whoever puts it there: datapackage.json is hashed by nothing.
+    A page of ours that is not described counts too: without a hash it may say anything.
     In a GeoPackage all counts that is not its tables, such as a view.
     """
     of_tables = {name for table in tables for name in (table, name_of_shapes(table))}
     parts = {str(resource["path"]) for name, resource in by_name.items() if name in of_tables}
-    others = sorted({*DISK.names(folder), *by_path} - {FILE, *parts, *PAGES})
+    pages = {*PAGES} & {*by_path}
+    others = sorted({*DISK.names(folder), *by_path} - {FILE, *parts, *pages})
     return others + [table for path in sorted(parts) for table in _further_parts(folder / path, tables)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -26,6 +26,7 @@ def deliver_release(
     pages: Mapping[str, tuple[Path, Callable[[], str]]],
     first: Callable[[], Place] | None = None,
     reads: Mapping[str, Path] | None = None,
+    last: Sequence[Callable[[], None]] = (),
 ) -> list[str]:
     """Write a release's folder and pages in a staging folder, and put all in their place, or leave all as it was.
 
@@ -41,6 +42,8 @@ def deliver_release(
         Gives what is put before all files, such as the entry of a register.
     reads : mapping of str to Path, optional
         Files that the release was made of, such as its register, by the names of the inputs: none is replaced.
+    last : sequence of callable
+        Called when all is in its place; from then on nothing is undone.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def deliver_release(
             DISK.make_folder(staged)
             write(staged)
             places.append(FolderPlace(name, staged, DISK.real(path.parent) / path.name, recount))
-        return deliver(places)
+        return deliver(places, last=last)
 
 
 def check_places(folder: tuple[str, Path] | None, pages: Mapping[str, Path], reads: Mapping[str, Path]) -> None:

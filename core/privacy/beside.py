@@ -163,7 +163,7 @@ def hold_beside_and_together(
         notes = tuple(dict.fromkeys((*notes, *more)))
         if people is None or not held.in_zones or (held is plan and not moved):
             return held, notes, tried
-        plan, moved = in_company(held, people, beside.requirement), False
+        plan, moved = in_company(held, people, beside.requirement, beside.progress), False
         if plan is held:
             return plan, notes, tried
     raise PrivacyError(

@@ -6,7 +6,7 @@ Who shows the table describes it once, and hands it over; all that a file itself
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,10 @@ from .plain_files import check_shp, count_dbf, csv_rows, scan_csv
 from .sqlite_columns import read_table
 
 _SIDE_FILES = (".shp", ".shx", ".dbf", ".cpg", ".csvt")
+_ALTERED = (
+    *("invalid value", "invalid content", "truncat", "overflow", "out of range", "recode", "not a valid"),
+    *("parsed incompletely", "clamped"),
+)
 _MAPINFO = b"!table"  # the first line of a table of MapInfo
 State = list["tuple[int, int, int] | None"]
 # The declarations that GeoPackages have for values that need no conversion.
@@ -69,6 +73,23 @@ def check_rows(n_read: int, n_rows: int | None, parameter: str) -> None:
                 n_rows=n_rows,
             )
         )
+
+
+def altered_values(said: Iterable[str]) -> str:
+    """Of what GDAL said while it read, the first that tells of values which it gave otherwise than they are; empty for
+    none."""
+    return next((text for text in said if any(word in text.lower() for word in _ALTERED)), "")
+
+
+def unread_as_it_is(parameter: str, said: str) -> InputError:
+    """What is said of a table that a reader altered or broke off; said : what the reader said of it."""
+    return InputError(
+        tr(
+            "{parameter} cannot be read as it is ({found}): correct it, or use an undamaged copy.",
+            parameter=parameter,
+            found=said.strip().rstrip("."),
+        )
+    )
 
 
 def is_csv(path: Path) -> bool:

@@ -22,6 +22,7 @@ from ..disclosure.certificate import (
 from ..disclosure.inhabitants import inhabitants_of
 from ..language import plural, tr
 from ..nesting.losses import LOSSES
+from ..progress import Progress, silent
 from ..records.table import PERSONS
 from .numbers import formatted
 from .page import Section
@@ -51,7 +52,7 @@ MEANING = {
 HEADER = (tr("Counts"), tr("What they are"), tr("Tried"), tr("Follow"), tr("Not decided"))
 
 
-def certificate_of(account: Account) -> Certificate | None:
+def certificate_of(account: Account, progress: Progress = silent) -> Certificate | None:
     """What was tried of a release: of one level, and where levels show coarser values, the short one.
 
     Where a nested release was not made so that no small count follows, it is taken to be the one that loses least.
@@ -66,13 +67,13 @@ def certificate_of(account: Account) -> Certificate | None:
     people = None
     if not account.requirement.has(PERSONS):
         people = inhabitants_of(plan.profile, account.areas.population, account.ask.period)
-    certificate = certify_plan(plan, people, losses)
+    certificate = certify_plan(plan, people, losses, progress)
     return replace(certificate, families=(*certificate.families, *account.tried))
 
 
-def certificate_section(account: Account) -> Section:
-    """The section; without content where nothing was tried."""
-    heading, certificate = tr("Small counts that were looked for"), certificate_of(account)
+def certificate_section(account: Account, progress: Progress = silent) -> Section:
+    """The section; without content where nothing was tried. progress : of looking, raises to cancel"""
+    heading, certificate = tr("Small counts that were looked for"), certificate_of(account, progress)
     if certificate is None or not certificate.tried:
         return Section(heading)
     return section_of(certificate, account.no_small_count, heading, account.nested)

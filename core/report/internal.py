@@ -11,6 +11,7 @@ from ..convergence import Convergence
 from ..dataclass import dataclass
 from ..evaluation import Measures
 from ..language import plural, tr
+from ..progress import Progress, silent
 from ..release import nothing_released
 from .certificate import certificate_section
 from .coarser import coarser_section
@@ -129,8 +130,10 @@ def internal_report(
     provenance: Provenance,
     remarks: Remarks,
     signing: Signing | None = None,
+    progress: Progress = silent,
 ) -> str:
-    """The page as HTML. map_data : what is drawn; provenance : what the run was; signing : what the first page says"""
+    """The page as HTML. map_data : what is drawn; provenance : what the run was; signing : what the first page says;
+    progress : of looking for small counts, which of many areas takes minutes: raises to cancel"""
     released = account.rows is not None
     sign = page_to_sign(account, signing, provenance.date) if signing is not None and released else None
     sections = [
@@ -147,7 +150,7 @@ def internal_report(
         linked_section(account),
         *([protection_section(account)] if released else []),
         *(_what_levels_tell(account) if account.nested else []),
-        *([certificate_section(account)] if released else []),
+        *([certificate_section(account, progress)] if released else []),
         *([chance_section(account)] if released and account.nested else []),
         convergence_section(remarks.convergence),
         *how_it_was_done(remarks.notes, provenance, tr("Step"), remarks.seconds),

@@ -16,7 +16,7 @@ from qgis.core import (
     QgsProcessingFeatureSourceDefinition,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QVariant
+from qgis.PyQt.QtCore import QByteArray, QDate, QDateTime, QTime, QUrl, QVariant
 
 from vbas.algorithms.layers.delivery.exact_values import check_writable, exact_text
 from vbas.algorithms.layers.delivery.second_count import check_file
@@ -64,6 +64,42 @@ def released(run):
         return run("releaserecords", **parameters)
 
     return one
+
+
+@pytest.mark.parametrize("place", ["out.gpkg", "memory:"])
+def test_numbers_of_a_virtual_layer_whose_first_row_is_empty_are_released(released, tmp_path, project, place):
+    """QGIS takes their field for one of text."""
+    numbers: list[int | None] = [None, *[7] * (N - 1)]
+    table = make_layer({"home": HOMES, "sex": ["F"] * N, "n": numbers})
+    project.addMapLayer(table, False)
+    query = bytes(QUrl.toPercentEncoding(f'SELECT home, sex, n * 10 AS x FROM "{table.id()}"')).decode()
+    layer = QgsVectorLayer(f"?query={query}", "virtual", "virtual")
+    done = released(layer, place if place == "memory:" else tmp_path / place)
+    values = [row["x"] for row in done.rows("RELEASED_RECORDS")]
+    assert sorted(map(str, values)) == [*["70"] * (N - 1), "None"]
+
+
+@pytest.mark.parametrize("ending", ["gpkg", "csv", "shp"])
+def test_texts_that_are_longer_than_their_field_says_are_released(released, tmp_path, ending):
+    """SQLite keeps them, whoever wrote them."""
+    make_geopackage(tmp_path / "records.gpkg", [("x", "TEXT(3)", "seven")])
+    done = released(QgsVectorLayer(str(tmp_path / "records.gpkg"), "records", "ogr"), tmp_path / f"out.{ending}")
+    assert {row["x"] for row in done.rows("RELEASED_RECORDS")} == {"seven"}
+
+
+@pytest.mark.parametrize("place", ["out.gpkg", "out.csv", "memory:"])
+def test_the_smallest_whole_number_of_a_field_is_released(released, tmp_path, place):
+    """QGIS itself takes it for too large; R writes it for a missing one."""
+    make_geopackage(tmp_path / "records.gpkg", [("x", "MEDIUMINT", -(2**31))])
+    place = place if place == "memory:" else tmp_path / place
+    done = released(QgsVectorLayer(str(tmp_path / "records.gpkg"), "records", "ogr"), place)
+    assert {str(row["x"]) for row in done.rows("RELEASED_RECORDS")} == {str(-(2**31))}
+
+
+def test_values_that_a_format_does_not_keep_are_named_as_they_read(released, tmp_path):
+    make_geopackage(tmp_path / "records.gpkg", [("x", "DATETIME", "2020-01-02T01:02:03.500Z")])
+    with pytest.raises(QgsProcessingException, match=r"the values “2020-01-02.01:02:03\.500000"):
+        released(QgsVectorLayer(str(tmp_path / "records.gpkg"), "records", "ogr"), tmp_path / "out.csv")
 
 
 MISREAD = [

@@ -164,6 +164,30 @@ def test_regions_keep_the_numbers_of_a_given_crosswalk(run, grid, layers):
     assert [row["vbas_region"] for row in rated.rows("REGION_AUDIT")] == [10, 30]
 
 
+@pytest.mark.parametrize("with_sites", [False, True])
+def test_a_release_says_what_it_cost_as_an_evaluation_does(run, grid, layers, tmp_path, with_sites):
+    table = crosswalk(identifiers(grid), [10] * 18 + [30] * 12 + [None] * 6)
+    corners = ["Point(630000 5520000)", "Point(630001 5520000)"]
+    sites = {"SITES": make_layer({"vbas_region": [10, 30]}, corners)} if with_sites else {}
+    common = {**layers["areas"], **layers["records"], **sites, "CROSSWALK": table, "REGION_AUDIT": "memory:"}
+    page = {"REPORT": str(tmp_path / "report.html")}
+    done = run("releaserecords", **common, **page, RELEASED_RECORDS="memory:")
+    rated = run("evaluate", **common)
+    assert done.rows("REGION_AUDIT") == rated.rows("REGION_AUDIT")
+    from_centres = run("evaluate", **{**common, "SITES": None})
+    assert (rated.results["COMPACTNESS"] > from_centres.results["COMPACTNESS"]) == with_sites
+    assert f"{rated.results['N_SUPPRESSED']:,}" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    alone = run("releaserecords", **layers["records"], CROSSWALK=table, RELEASED_RECORDS="memory:")
+    assert alone.rows("RELEASED_RECORDS") == done.rows("RELEASED_RECORDS")
+
+
+def test_what_a_region_cost_needs_its_areas(run, grid, layers, tmp_path):
+    table, page = crosswalk(identifiers(grid), [1] * 36), tmp_path / "report.html"
+    with pytest.raises(QgsProcessingException, match="what a region costs is said of its areas"):
+        run("releaserecords", **layers["records"], CROSSWALK=table, RELEASED_RECORDS="memory:", REPORT=str(page))
+    assert not page.exists()
+
+
 @pytest.mark.slow
 def test_numeric_records_meet_a_text_crosswalk(run, grid):
     rows = list(grid[1].getFeatures())

@@ -10,6 +10,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import warnings
+from contextlib import closing
 from datetime import date
 from pathlib import Path
 
@@ -22,11 +24,14 @@ from hypothesis import strategies as st
 
 from vbas import anonymize
 from vbas.core.arrays import to_list
+from vbas.core.command import main as program
 from vbas.core.command.files import CsvFrame, table_of_source
 from vbas.core.command.job_file import read_job, written_job
 from vbas.core.command.main import CANCELLED, DOES_NOT_HOLD, DONE, INPUT, NOT_WRITTEN, REFUSED, main
 from vbas.core.errors import InputError
 from vbas.core.job.settings import SETTINGS
+from vbas.core.library.frames import frame_of
+from vbas.core.package.place import FolderPlace
 from vbas.core.publish.files import FileSystem
 from vbas.core.publish.register import entry
 from vbas.core.publish.register.published_releases import read_register
@@ -285,6 +290,38 @@ def test_a_job_is_written_as_it_is_read(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
+@of_posix
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_who_breaks_off_once_all_is_in_its_place_is_not_told_that_nothing_was_written(
+    job, tmp_path, capsys, monkeypatch, number
+):
+    forget, before = FolderPlace.forget, signal.getsignal(number)
+
+    def broken_off(place):
+        os.kill(os.getpid(), number)
+        return forget(place)
+
+    monkeypatch.setattr(FolderPlace, "forget", broken_off)
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    assert capsys.readouterr() == (f"{content_of(tmp_path / 'release')}\n", "")
+    assert signal.getsignal(number) == before
+
+
+@of_posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)])
+def test_who_breaks_off_twice_gets_one_sentence(job, tmp_path, capsys, monkeypatch, number, code):
+    failed = program._failed
+
+    def broken_off(*given):
+        os.kill(os.getpid(), number)
+        return failed(*given)
+
+    monkeypatch.setattr(program, "_failed", broken_off)
+    monkeypatch.setattr(FolderPlace, "put", lambda place: os.kill(os.getpid(), number))
+    assert main(["anonymize", job(), "--quiet"]) == code
+    assert "nothing was written" in capsys.readouterr().err and not (tmp_path / "release").exists()
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)])
 def test_whoever_stops_it_finds_nothing_written(job, tmp_path, number, code):
     path = job()
@@ -424,6 +461,144 @@ def test_numbers_that_gdal_takes_for_real_ones_are_refused_where_they_are_read(t
         table.columns(["code"])
 
 
+TYPED = [
+    ("INTEGER", [1, 2, "abc"], "“abc”"),
+    ("INTEGER", [1, 2.5], "“2.5”"),
+    ("SMALLINT", [1, 70_000], "“70000”"),
+    ("MEDIUMINT", [1, 5_000_000_000], "“5000000000”"),
+    ("REAL", [1.5, "abc"], "“abc”"),
+    ("BOOLEAN", [0, 1, 7], "“?7”?"),
+    ("BOOLEAN", [0, 1, "no"], "“?no”?"),
+    ("DATE", ["2020-01-01", "foo"], "“?'?foo'?”?"),
+    ("DATETIME", ["2020-01-01T00:00:00Z", "foo"], "“?'?foo'?”?"),
+    ("TEXT", ["a", b"b"], "“62”"),
+    ("INTEGER", [1, None, 2**31 - 1], None),
+    ("BIGINT", [-(2**63), 2**63 - 1], None),
+    ("REAL", [0.5, None, 1e300], None),
+    ("VARCHAR(2)", ["longer", "", None], None),
+    ("BOOLEAN", [0, 1, None], None),
+]
+
+
+@pytest.mark.parametrize("ending", ["db", "gpkg"])
+@pytest.mark.parametrize(("kind", "values", "wrong"), TYPED)
+def test_values_in_sqlite_are_those_of_the_field_or_refused(tmp_path, ending, kind, values, wrong):
+    """SQLite keeps whatever is put into a field; GDAL makes 0 of a text and the largest number of a larger one."""
+    pytest.importorskip("pyogrio")
+    if ending == "gpkg" and kind in ("SMALLINT", "BIGINT"):
+        pytest.skip("no reader makes others of them")
+    file = tmp_path / f"t.{ending}"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(f"CREATE TABLE people (area TEXT, v {kind}, unasked INTEGER)")
+        connection.executemany("INSERT INTO people VALUES ('a', ?, 'abc')", [(value,) for value in values])
+        if ending == "gpkg":
+            connection.execute("CREATE TABLE gpkg_contents (table_name TEXT)")
+            connection.execute("CREATE TABLE gpkg_geometry_columns (table_name, column_name, srs_id)")
+            connection.execute(
+                "CREATE TABLE gpkg_spatial_ref_sys (organization, organization_coordsys_id, definition, srs_id)"
+            )
+            connection.execute("INSERT INTO gpkg_contents VALUES ('people')")
+    table = table_of_source(file.name, tmp_path, "RECORDS")
+    if wrong is None:
+        assert table.values("v") == ([None if v is None else bool(v) for v in values] if kind == "BOOLEAN" else values)
+    else:
+        with pytest.raises(InputError, match=f"RECORDS.*“v”.*{wrong}"):
+            table.columns(["v"])
+
+
+def test_values_that_gdal_says_it_altered_are_refused(tmp_path):
+    """Elsewhere than in SQLite GDAL says so in a warning alone."""
+    pytest.importorskip("pyogrio")
+    (tmp_path / "t.psv").write_text("area|v\na|1\nb|abc\n", encoding="utf-8")
+    (tmp_path / "t.csvt").write_text('"String","Integer"', encoding="utf-8")
+    with pytest.raises(InputError, match=r"RECORDS cannot be read as it is .*Invalid value type"):
+        table_of_source("t.psv", tmp_path, "RECORDS")
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\r", "\n"])
+def test_texts_of_several_lines_are_those_that_qgis_reads(tmp_path, ends):
+    text = f'area,v{ends}a,"x{ends}y{ends}"{ends}b,"x\u2028{ends}y"{ends}'
+    (tmp_path / "t.csv").write_bytes(text.encode())
+    assert table_of_source("t.csv", tmp_path, "RECORDS").values("v") == ["x\ny\n", "x\u2028\ny"]
+
+
+def test_a_table_with_tabs_is_read_as_text(tmp_path):
+    (tmp_path / "t.tsv").write_text('a,b\tv\n007\t"x\ty"\n008\t\n', encoding="utf-8")
+    table = table_of_source("t.tsv", tmp_path, "RECORDS")
+    assert [table.values(name) for name in ("a,b", "v")] == [["007", "008"], ["x\ty", ""]]
+
+
+def test_shapes_are_no_values(tmp_path):
+    """What is called “geometry” in the file is hidden by the shapes, which tell where somebody lives."""
+    geopandas = pytest.importorskip("geopandas")
+    given = {"area": ["a", "b"], "sex": ["f", "m"]}
+    frame = geopandas.GeoDataFrame(given, geometry=shapely.points([[0, 0], [5, 5]]), crs=4326)
+    frame.to_file(tmp_path / "t.geojson")
+    for table in (table_of_source("t.geojson", tmp_path, "RECORDS"), frame_of(frame, "RECORDS")):
+        assert list(table.columns(["sex"])) == ["sex"]
+        with pytest.raises(InputError, match="RECORDS: field “geometry” holds lists, maps, bytes or shapes"):
+            table.columns(["geometry"])
+    with pytest.raises(InputError, match="RECORDS: field “geometry” holds lists, maps, bytes or shapes"):
+        frame_of({"geometry": list(frame.geometry)}, "RECORDS").columns(["geometry"])
+
+
+def test_a_file_without_a_table_or_with_several_ends_in_a_sentence(tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    pytest.importorskip("pyogrio")
+    with closing(sqlite3.connect(tmp_path / "none.sqlite")) as connection:
+        connection.execute("VACUUM")
+    with pytest.raises(InputError, match=r"RECORDS: no table is found in none\.sqlite: name one as"):
+        table_of_source("none.sqlite", tmp_path, "RECORDS")
+    for layer in ("persons", "stays"):
+        points = geopandas.GeoDataFrame({"of": [layer]}, geometry=shapely.points([[0, 0]]), crs=4326)
+        points.to_file(tmp_path / "two.sqlite", driver="SQLite", layer=layer, mode="a")
+    with pytest.raises(InputError, match=r"two\.sqlite has the tables persons, stays: name one of them"):
+        table_of_source("two.sqlite", tmp_path, "RECORDS")
+    assert table_of_source("two.sqlite|layername=stays", tmp_path, "RECORDS").values("of") == ["stays"]
+    # Beside tables of shapes GDAL lists no plain one, but reads it where it is named.
+    with closing(sqlite3.connect(tmp_path / "two.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE plain (of TEXT)")
+        connection.execute("INSERT INTO plain VALUES ('plain')")
+    assert table_of_source("two.sqlite|layername=plain", tmp_path, "RECORDS").values("of") == ["plain"]
+
+
+def test_a_system_that_only_newer_words_describe_is_read_from_a_geopackage(tmp_path):
+    geopandas, pyproj = pytest.importorskip("geopandas"), pytest.importorskip("pyproj")
+    turned = "+proj=ob_tran +o_proj=longlat +o_lon_p=-162 +o_lat_p=39.25 +lon_0=180 +R=6371000 +no_defs"
+    frame = geopandas.GeoDataFrame({"area": ["a", "b"]}, geometry=shapely.points([[0, 0], [1, 1]]), crs=32633)
+    frame.to_file(tmp_path / "areas.gpkg")
+    with closing(sqlite3.connect(tmp_path / "areas.gpkg")) as connection, connection:
+        connection.execute("ALTER TABLE gpkg_spatial_ref_sys ADD COLUMN definition_12_063 TEXT")
+        change = (
+            "UPDATE gpkg_spatial_ref_sys SET organization = 'NONE', definition = 'undefined', definition_12_063 = ?"
+        )
+        connection.execute(f"{change} WHERE srs_id = 32633", [pyproj.CRS(turned).to_wkt()])
+    read = table_of_source("areas.gpkg", tmp_path, "REGIONS").crs
+    there = pyproj.Transformer.from_crs(read, 4326, always_xy=True).transform(0, 0)
+    assert there == pytest.approx(pyproj.Transformer.from_crs(turned, 4326, always_xy=True).transform(0, 0))
+
+
+def test_folders_and_files_of_no_known_format_end_in_a_sentence(tmp_path):
+    pytest.importorskip("pyogrio")
+    (tmp_path / "records.gdb").mkdir()
+    with pytest.raises(InputError, match=r"RECORDS: .*records\.gdb” is a folder: save the table as"):
+        table_of_source("records.gdb", tmp_path, "RECORDS")
+    for name in ("records.txt", "records.csv.gz"):
+        (tmp_path / name).write_bytes(b"area,sex\na,f\n")
+        with pytest.raises(InputError, match=rf"RECORDS: .*{name}” is in no format that is known here: save it as"):
+            table_of_source(name, tmp_path, "RECORDS")
+
+
+def test_days_that_pandas_has_no_moments_for_are_read_without_a_warning(tmp_path):
+    geopandas = pytest.importorskip("geopandas")
+    given = {"day": [date(9999, 12, 31), date(1850, 1, 1)]}
+    geopandas.GeoDataFrame(given, geometry=shapely.points([[0, 0]] * 2), crs=4326).to_file(tmp_path / "t.geojson")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read = table_of_source("t.geojson", tmp_path, "RECORDS").values("day")
+    assert list(map(str, read)) == ["9999-12-31", "1850-01-01"]
+
+
 def test_a_table_that_is_cut_short_is_refused(tmp_path):
     geopandas = pytest.importorskip("geopandas")
     frame = geopandas.GeoDataFrame({"sex": ["f", "m"] * 50}, geometry=shapely.points([[0, 0]] * 100), crs=32633)
@@ -546,6 +721,7 @@ def test_a_table_that_another_program_has_open_is_an_input_that_cannot_be_used(j
 def test_a_console_that_is_closed_ends_it_as_the_system_does(monkeypatch, tmp_path):
     noted: dict[int, object] = {}
     monkeypatch.setattr(signal, "SIGBREAK", 21, raising=False)
-    monkeypatch.setattr(signal, "signal", noted.__setitem__)
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)
+    monkeypatch.setattr(signal, "signal", lambda number, answer: answer is None or noted.update({number: answer}))
     assert main(["check", str(tmp_path)]) == INPUT
     assert set(noted) == {signal.SIGTERM, 21} and len(set(noted.values())) == 1

@@ -54,6 +54,7 @@ WORDS = {
     "sparkcontext was shut down",
     "stopped sparkcontext",
     "{}<table cellspacing='0' cellpadding='0'>{}</table>",
+    *("not recognized as being in a supported file format", "parsed incompletely"),
     *("invalid value", "invalid content", "out of range", "AS size, COUNT(*) AS n FROM"),
     *("repeatable read", "AS vbas_query"),
     # What somebody copies into a terminal, what pip says, and values of a table.

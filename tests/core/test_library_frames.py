@@ -293,12 +293,36 @@ def test_what_cannot_be_used_ends_in_one_sentence(changes, sentence):
         ({"area": ["a", "b"], "x": [1.0], "y": [2.0]}, "REGIONS has arrays of different lengths"),
         ({"area": ["a", "b"], "x": [1.0, None], "y": [2.0, 3.0]}, "an empty geometry|coordinates that are missing"),
         ({"area": ["a", "b"], "geometry": [shapely.LineString([(0, 0), (1, 1)])] * 2}, "neither polygons nor points"),
-        ({**AREAS, "x": AREAS["x"] / 1e6 + 7, "y": AREAS["y"] / 1e6 + 51}, "longitudes and latitudes"),
+        ({**AREAS, "x": AREAS["x"] / 1e6 + 7, "y": AREAS["y"] / 1e6 + 51}, r"longitudes and .* as crs="),
     ],
 )
 def test_areas_that_cannot_be_used_end_in_one_sentence(areas, sentence):
     with pytest.raises(InputError, match=sentence):
         release_of(people(), areas)
+
+
+@pytest.mark.parametrize("unit", ['"foot",0.3048', '"metre",1'])
+def test_a_system_that_is_not_tied_to_the_globe_must_be_in_metres(unit):
+    pytest.importorskip("pyproj")
+    crs = f'LOCAL_CS["the mine",UNIT[{unit}]]'
+    if "metre" in unit:
+        assert release_of(people(), crs=crs).content_hash == release_of(people()).content_hash
+    else:
+        with pytest.raises(
+            InputError, match="REGIONS is in the mine, which is not in metres and not tied to the globe"
+        ):
+            release_of(people(), crs=crs)
+
+
+def test_areas_without_a_surface_are_named():
+    boxes = [shapely.box(x, y, x + 500, y + 500) for x, y in zip(AREAS["x"], AREAS["y"])]
+    with_line = [shapely.GeometryCollection([boxes[0], shapely.LineString([(0, 0), (9, 9)])]), *boxes[1:]]
+    areas = {"area": AREAS["area"], "people": AREAS["people"]}
+    plain = release_of(people(), {**areas, "geometry": boxes})
+    assert release_of(people(), {**areas, "geometry": with_line}).content_hash == plain.content_hash
+    for other in (shapely.LineString([(0, 0), (9, 9)]), shapely.Point(0, 0)):
+        with pytest.raises(InputError, match=rf"1 area of REGIONS has no surface \(“{AREAS['area'][1]}”\)"):
+            release_of(people(), {**areas, "geometry": [boxes[0], other, *boxes[2:]]})
 
 
 @pytest.mark.parametrize("role", ["quasi_identifiers", "keep_fields"])
@@ -512,13 +536,13 @@ def test_moments_keep_their_last_digit(kind):
 @pytest.mark.parametrize("value", [b"ab", np.array([1, 2]), bytearray(b"ab")])
 @pytest.mark.parametrize("kind", [dict, partial(pd.DataFrame, dtype=object)])
 def test_bytes_and_arrays_are_no_values(kind, value):
-    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps or bytes"):
+    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps, bytes or shapes"):
         release_of(kind({**people(), "sex": [value] * 2500}))
 
 
 def test_bytes_and_short_numbers_of_arrow():
     arrow = pytest.importorskip("pyarrow")
-    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps or bytes"):
+    with pytest.raises(InputError, match="RECORDS: field “sex” holds lists, maps, bytes or shapes"):
         release_of(arrow.table({**people(), "sex": [b"f"] * 2500}))
     short = arrow.table({"share": arrow.array(np.array([0.5, 1, 0.5], np.float16))})
     assert frame_of(short, "RECORDS").values("share") == [0.5, 1.0, 0.5]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from vbas.core.anonymise import Ask, anonymise, rate
 from vbas.core.areas import make_areas
+from vbas.core.arrays import different_pairs
 from vbas.core.attribute_costs import attribute_costs
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure.published import publish
@@ -22,7 +24,7 @@ from vbas.core.nesting.decoys import Conditions
 from vbas.core.nesting.planning import nest_by_losses
 from vbas.core.nesting.series import check_series, holding_together, keep_together
 from vbas.core.nesting.series_helped import CellCounts, best_moves, places_of
-from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series
+from vbas.core.nesting.series_optimum import SeriesCells, best_levels_of_series, improved
 from vbas.core.nesting.tree import tree_of
 from vbas.core.plan import SUPPRESSED, area_of_cells, holding, plan_by_levels, suppress
 from vbas.core.privacy.count_rows import CountRows
@@ -141,6 +143,28 @@ def solved(counted, region_of, losses, k, ties=None):
     n = len(counted)
     cells = SeriesCells(np.arange(n), np.zeros(n, np.int64), counted, counted.sum(axis=1))
     return best_levels_of_series(cells, tree_of(region_of, losses), k, ties)
+
+
+def test_looking_for_better_levels_can_be_ended():
+    """It goes on for minutes over many areas: each round asks whether it may."""
+    counted, region_of = np.full((4, 2), 3), [np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, np.int64)]
+    tree = tree_of(region_of, [np.zeros(4), np.ones(2), np.full(1, 2.0)])
+    cells = SeriesCells(np.arange(4), np.zeros(4, np.int64), counted, counted.sum(axis=1))
+    asked = []
+    levels = improved(cells, tree, 3, np.full(4, 2), lambda: asked.append(True))
+    assert levels.tolist() == [0] * 4 and len(asked) >= 2
+    for ends_at in range(len(asked)):
+        left = partial(next, iter(range(ends_at)))
+        with pytest.raises(StopIteration):
+            improved(cells, tree, 3, np.full(4, 2), left)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2**40)), max_size=30))
+def test_pairs_are_those_of_rows_sorted_as_bytes(rows):
+    first, second = (np.array([row[i] for row in rows], np.int64) for i in (0, 1))
+    pairs, of_row = different_pairs(first, second)
+    assert list(map(tuple, pairs.tolist())) == sorted(set(rows))
+    assert list(map(tuple, pairs[of_row].tolist())) == rows
 
 
 @pytest.mark.slow

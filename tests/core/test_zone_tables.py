@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from vbas.benchmarks import attack_places
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure import zone_flows, zone_tables
+from vbas.core.disclosure.certificate import certify_plan
 from vbas.core.disclosure.count_tables import NONE, own_totals
 from vbas.core.disclosure.inhabitants import inhabitants_of
-from vbas.core.disclosure.zone_tables import proven_small, records_of, released_classes
+from vbas.core.disclosure.zone_tables import parts_of, proven_small, records_of, released_classes, zones_of
 from vbas.core.errors import PrivacyError
 from vbas.core.levels import make_levels, own_regions
 from vbas.core.nesting.company import in_company
@@ -207,6 +210,52 @@ def test_what_takes_too_long_is_not_decided_and_counts_as_proven(monkeypatch):
     monkeypatch.setattr(zone_tables, "MOST_PAIRS", 0)
     found = proven_small(shown, areas.population, 5)
     assert len(found.open_parts) == len(found.of) and not found.contradicted
+
+
+class Ended(Exception):
+    """Somebody cancelled."""
+
+
+@pytest.mark.parametrize("few", [60, 0])  # counts are decided one by one, or by further tables first
+def test_looking_for_what_people_prove_can_be_ended(monkeypatch, few):
+    areas, counts, levels = two_halves()
+    plan = nest(areas, profile_of(counts), levels, 5, conditions=Conditions(areas.population, None))
+    monkeypatch.setattr(zone_tables, "FEW", few)
+    shown, _ = released_classes(plan)
+    heard: list[float] = []
+    proven_small(shown, areas.population, 5, progress=heard.append)
+    assert heard and all(0 <= fraction <= 1 for fraction in heard) and (few > 0 or min(heard) < 1)
+
+    def end(fraction):
+        raise Ended
+
+    with pytest.raises(Ended):
+        proven_small(shown, areas.population, 5, progress=end)
+    people = inhabitants_of(plan.profile, areas.population, "")
+    for work in (
+        lambda: certify_plan(plan, people, progress=end),
+        lambda: in_company(plan, people, progress=end),
+    ):
+        with pytest.raises(Ended):
+            work()
+
+
+@given(territories(), st.integers(1, 9))
+@settings(max_examples=tried(30, 200))
+def test_however_many_pairs_are_looked_at_together_the_parts_are_the_same(drawn, pairs):
+    areas, counts, levels, k, _ = drawn
+    plan = nest(areas, profile_of(counts), levels, k, conditions=Conditions(areas.population, None))
+    shown, _ = released_classes(plan)
+
+    def parts():
+        of = parts_of(zones_of(shown, areas.population), shown)
+        own = [tuple(row.indices.tolist()) for row in of.pairs]
+        listed = sorted(zip(of.zone.tolist(), of.level.tolist(), of.region.tolist(), own))
+        return listed, of.n_areas, of.n_larger, of.n_rests
+
+    whole = parts()
+    with mock.patch.object(zone_tables, "PAIRS_AT_ONCE", pairs):
+        assert parts() == whole
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ import hashlib
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-FROZEN = "558f2367ae34f35e41d7156411c6627a9d1f34cf1ee02beb0531036c2958ad26"
+FROZEN = "97bd4f1cddd6b3674316af7296b5dc123a780db659a19dd4d3b54138d774b802"
 
 
 def modules() -> list[Path]:

@@ -123,7 +123,7 @@ def test_nested_model_equals_the_main_algorithm(qgis_loaded, town, tmp_path, of_
         *of_model,
         f"releaserecords:RELEASED_RECORDS={tmp_path / 'model.gpkg'}",
         f"nestlevels:CROSSWALK={tmp_path / 'model.csv'}",
-        f"evaluate:REGION_AUDIT={tmp_path / 'model_audit.gpkg'}",
+        f"releaserecords:REGION_AUDIT={tmp_path / 'model_audit.gpkg'}",
     )
     assert model.returncode == 0, model.stderr
     assert (tmp_path / "main.csv").read_text() == (tmp_path / "model.csv").read_text()

@@ -25,7 +25,7 @@ TITLES = {
 }
 MODELS = ("anonymizestepbystep", "nestedstepbystep")
 RELEASED = {"anonymize": "RELEASED_RECORDS", **dict.fromkeys(MODELS, "releaserecords:RELEASED_RECORDS")}
-REPORTS = {"anonymize": "REPORT", **dict.fromkeys(MODELS, "evaluate:REPORT")}
+REPORTS = {"anonymize": "REPORT", **dict.fromkeys(MODELS, "releaserecords:REPORT")}
 
 
 CASES = [("anonymize", *case) for case in UNKNOWN] + [

@@ -11,6 +11,7 @@ from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 from ....core.errors import InputError, first_values
 from ....core.language import tr
+from ....core.plain_text import plain_text
 from ...compat import kind_of
 from ..tables import Table
 
@@ -18,6 +19,7 @@ from ..tables import Table
 EXACT_WHOLE = 2**53
 # Whole numbers from here on have more than the 15 digits that a text format writes of a real.
 MOST_DIGITS = 10.0**15
+MOMENTS = ("date", "time", "datetime")  # which are compared by their numbers alone
 RANGES = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
 
@@ -62,9 +64,10 @@ def exact_text(value: object, kind: str) -> str | None:
 
 
 def changed_values(written: Iterable[object], read: Iterable[object], kind: str) -> list[str]:
-    """The written values, as text, that are not among those read."""
-    there = {exact_text(value, kind) for value in read}
-    return [text for text in (exact_text(value, kind) for value in written) if text is not None and text not in there]
+    """The written values, as people read them, that are not among those read."""
+    there = {None, *(exact_text(value, kind) for value in read)}
+    texts = ((value, exact_text(value, kind)) for value in written)
+    return [plain_text(value) if kind in MOMENTS else str(text) for value, text in texts if text not in there]
 
 
 def is_long_whole(value: float) -> bool:

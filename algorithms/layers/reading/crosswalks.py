@@ -105,7 +105,7 @@ def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: Q
             )
         )
     low, high = layer.areas.points.min(axis=0), layer.areas.points.max(axis=0)
-    around = np.maximum(high - low, 1.0)
+    around = max((high - low).max(), 1.0)  # of areas in a row, too
     outside = ((sites < low - around) | (sites > high + around)).any(axis=1)
     if outside.all():
         raise InputError(

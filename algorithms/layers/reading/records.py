@@ -8,13 +8,14 @@ import numpy as np
 from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
+from ....core.plain_text import plain_text
 from ....core.records.columns import Column, ColumnBuilder
 from ....core.records.csv_columns import read_plain_csv
 from ....core.records.fields import RecordFields
 from ....core.records.sqlite_file import is_sqlite
 from ....core.records.table import RecordTable
 from ....core.records.table_file import held, is_csv, read_as_declared
-from ...compat import python_value
+from ...compat import is_text, python_value
 from ..feedback import READ, check_cancelled
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
@@ -109,6 +110,7 @@ def _read_features(
 ) -> dict[str, Column]:
     # The flags first: they would take the subset back.
     request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes(list(indexes))
+    fields = source.fields()
     builders = [ColumnBuilder() for _ in indexes]
     done, total = 0, max(source.featureCount(), 1)
     ids = []
@@ -116,10 +118,10 @@ def _read_features(
         ids.append(np.array([feature.id() for feature in chunk], np.int64))
         rows = [feature.attributes() for feature in chunk]
         for builder, index in zip(builders, indexes):
-            builder.add_values([python_value(row[index]) for row in rows])
+            values = [python_value(row[index]) for row in rows]
+            builder.add_values(_as_texts(values) if is_text(fields[index]) else values)
         done += len(chunk)
         progress(done / total)
-    fields = source.fields()
     columns = {fields[index].name(): builder.column() for index, builder in zip(indexes, builders)}
     # A database reads along an index where one holds all that is asked for: the rows stand in the order of their ids.
     id_of = np.concatenate(ids) if ids else np.empty(0, np.int64)
@@ -127,6 +129,11 @@ def _read_features(
         return columns
     order = np.argsort(id_of, kind="stable")
     return {name: Column(column.codes[order], column.categories) for name, column in columns.items()}
+
+
+def _as_texts(values: list[object]) -> list[object]:
+    """Values of a field of text: a virtual layer takes one whose first row is empty for such; numbers may follow."""
+    return [value if value is None or type(value) is str else plain_text(value) for value in values]
 
 
 SIMPLE = (ogr.OFTInteger, ogr.OFTInteger64, ogr.OFTReal, ogr.OFTString)

@@ -13,10 +13,9 @@ from qgis.core import QgsFields
 from ....core.errors import InputError, first_values
 from ....core.job.values import REPLACEMENT
 from ....core.language import tr
+from ....core.records.table_file import altered_values, unread_as_it_is
 from ...compat import kind_of
 from ..gdal_errors import told_to_handlers
-
-_ALTERED = ("invalid value", "invalid content", "truncat", "overflow", "out of range", "recode", "not a valid")
 
 
 @contextmanager
@@ -25,8 +24,7 @@ def errors_of_readers(parameter: str) -> Iterator[None]:
     errors: list[str] = []
 
     def note(kind: int, _: int, text: str) -> None:
-        altered = any(word in text.lower() for word in _ALTERED)
-        if kind >= gdal.CE_Failure or (kind == gdal.CE_Warning and altered):
+        if kind >= gdal.CE_Failure or (kind == gdal.CE_Warning and altered_values([text])):
             errors.append(text)
 
     with told_to_handlers():
@@ -36,13 +34,7 @@ def errors_of_readers(parameter: str) -> Iterator[None]:
         finally:
             gdal.PopErrorHandler()
     if errors:
-        raise InputError(
-            tr(
-                "{parameter} cannot be read as it is ({found}): correct it, or use an undamaged copy.",
-                parameter=parameter,
-                found=errors[0].strip().rstrip("."),
-            )
-        )
+        raise unread_as_it_is(parameter, errors[0])
 
 
 def refuse_undecoded(parameter: str, field: str, values: Sequence[object]) -> None:
@@ -85,7 +77,7 @@ def refuse_unreadable(parameter: str, fields: QgsFields, names: Sequence[str]) -
     for name in names:
         field = fields.field(name)
         if not field.isNumeric() and kind_of(field) is None:
-            kind = field.typeName() or tr("lists, maps or bytes")
+            kind = field.typeName() or tr("lists, maps, bytes or shapes")
             raise InputError(
                 tr(
                     "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of "

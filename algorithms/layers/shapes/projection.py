@@ -21,7 +21,7 @@ from ....core import shapes
 from ....core.drawing import split_at_antimeridian
 from ....core.errors import InputError
 from ....core.language import tr
-from ....core.plane import CANADA, WARPED, Extent, extent_of
+from ....core.plane import CANADA, WARPED, Extent, extent_of, nowhere_on_the_globe
 
 _LINE = struct.Struct("<BII")  # byte order, type of geometry, number of points
 _LINE_STRING = 2
@@ -34,17 +34,22 @@ def planar_crs(
 
     That is EPSG:3347 where all shapes lie in Canada, and elsewhere the Lambert azimuthal equal-area projection around
     the mean of the unit vectors that point to the shapes. Logs which and why; warns of extents that no plane can hold.
+    Raises InputError for a CRS that is not in metres and not tied to the globe.
     """
     warped = WARPED.get(crs.projectionAcronym(), "")
     metres = crs.mapUnits() == QgsUnitTypes.DistanceUnit.DistanceMeters
     if (not crs.isGeographic() and not warped and metres) or not len(shapes):
         return crs
+    if not QgsCoordinateTransform(
+        crs, QgsCoordinateReferenceSystem("EPSG:4326"), QgsProcessingContext().transformContext()
+    ).isValid():
+        raise nowhere_on_the_globe(layer, _name_of(crs))
     extent = extent_in(crs, shapes)
     reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
     why = tr(
         "{layer} is in {crs}, which is {reason}",
         layer=layer,
-        crs=crs.authid() or tr("a CRS of its own"),
+        crs=_name_of(crs),
         reason=reason,
     )
     if extent.projection == CANADA:
@@ -104,6 +109,11 @@ def north_of(planar: QgsCoordinateReferenceSystem, shapes: np.ndarray, context: 
     return float(np.degrees(np.arctan2(right, up)))
 
 
+def _name_of(crs: QgsCoordinateReferenceSystem) -> str:
+    """What a CRS is called in a sentence: many have no number."""
+    return crs.authid() or crs.description() or tr("a CRS of its own")
+
+
 def equal_area_crs(
     crs: QgsCoordinateReferenceSystem, planar: QgsCoordinateReferenceSystem, shapes: np.ndarray
 ) -> QgsCoordinateReferenceSystem:
@@ -154,7 +164,7 @@ def moved(coordinates: np.ndarray, transform: QgsCoordinateTransform) -> np.ndar
 
 
 def _checked_move(coordinates: np.ndarray, transform: QgsCoordinateTransform) -> np.ndarray:
-    name = transform.sourceCrs().authid()
+    name = _name_of(transform.sourceCrs())
     try:
         there = moved(coordinates, transform)
     except QgsCsException as error:

@@ -31,6 +31,7 @@ from ..feedback import check_cancelled
 from ..reading.checked_source import field_index
 from .projection import check_degrees, in_crs, planar_crs
 
+POINTS = (shapely.GeometryType.POINT, shapely.GeometryType.MULTIPOINT)
 FieldOf = tuple[str, str]  # a field, and the parameter that names it
 
 
@@ -82,8 +83,9 @@ class SurfaceLayer:
         """The shapes in another CRS, (n,), polygons repaired there too; layer : the parameter, for messages."""
         if planar == self.crs:
             return self.shapes
+        moved = in_crs(self.shapes, self.crs, planar, context)
         # A border may cross itself once it is projected.
-        return repaired(in_crs(self.shapes, self.crs, planar, context), self.texts, feedback.pushInfo, layer)
+        return moved if self.are_points else repaired(moved, self.texts, feedback.pushInfo, layer)
 
 
 def read_surfaces(
@@ -134,7 +136,8 @@ def read_surfaces(
         )
     crs = source.sourceCrs()
     check_degrees(shapely.get_coordinates(shapes), crs, layer)
-    are_points = QgsWkbTypes.geometryType(source.wkbType()) == QgsWkbTypes.GeometryType.PointGeometry
+    # A layer that says nothing of its kind may hold several; QGIS goes by the first shapes.
+    are_points = bool(np.isin(shapely.get_type_id(shapes), POINTS).all())
     if not are_points:
         shapes = repaired(shapes, texts, feedback.pushInfo, layer)
     return SurfaceLayer(
