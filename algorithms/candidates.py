@@ -15,10 +15,9 @@ from ..core.evaluation import (
     ByArea,
     Measures,
     evaluate_by_area,
-    evaluate_by_value,
     people_are_records,
     people_shown,
-    worst_group,
+    who_is_lost,
 )
 from ..core.job.rules import of_records
 from ..core.job.signing import made_by
@@ -156,9 +155,8 @@ def _sentences(account: Account) -> list[str]:
     ]
     if len(account.levels) > 1:
         sentences.append(plural("{n} level.", "{n} levels.", len(account.levels)))
-    worst = worst_group(evaluate_by_value(account.areas, account.plan.by_value), account.ask.k)
-    if measures.n_suppressed and worst is not None:
-        sentences.append(worst.sentence(measures.suppression_percent))
+    lost = who_is_lost(account.by_value, measures, account.ask.k)
+    sentences += [lost] if lost else []
     if account.ask.least_population and people_are_records(account.areas, account.plan):
         sentences.append(of_records(account.ask.least_population))
     return [*sentences, *_lost_for_research(account), *(policy.sentence for policy in policies())]

@@ -19,7 +19,7 @@ from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ..core.crosswalk import Crosswalk
 from ..core.dataclass import dataclass
 from ..core.errors import VbasError
-from ..core.evaluation import ByValue, Measures, RegionAudit, evaluate_by_value
+from ..core.evaluation import ByValue, Measures, RegionAudit
 from ..core.job import configuring
 from ..core.job.asking import rated, terms_as_asked
 from ..core.job.levels import level_options_of
@@ -244,8 +244,7 @@ def regions_shown(
     account = rate(areas, records, levels, settings.ask, aggregation.sites, part(progress, 0.5, 0.7))
     drawn = regions.drawn_regions(layer, levels, part(progress, 0.7, 1.0))
     table = regions.audit_table(drawn, levels, settings.nested, account.audit)
-    lost = evaluate_by_value(account.areas, account.plan.by_value)
-    return Shown(n_sites, levels, account.measures, account.audit, table, lost)
+    return Shown(n_sites, levels, account.measures, account.audit, table, account.by_value)
 
 
 def curve_of(explorer_data: ExplorerData, settings: Settings) -> Curve:

@@ -20,7 +20,7 @@ from .disclosure.inhabitants import inhabitants_of
 from .disclosure.published import Published
 from .disclosure.row_values import fields_in_new_words, n_that_can_be_followed
 from .errors import InputError, PrivacyError
-from .evaluation import Measures, RegionAudit, evaluate
+from .evaluation import ByValue, Measures, RegionAudit, evaluate, evaluate_by_value
 from .generalising.hierarchies import Hierarchy
 from .language import as_data, plural, tr
 from .levels import Levels
@@ -233,6 +233,8 @@ class Account:
     open_beside : bool
         Whether what it tells together with counts and releases that are published already could not be looked at in
         full, or not be decided.
+    everybody : Profile, optional
+        Of an update, the areas and classes of all people of now: `plan` knows those alone who are shown.
 
     Examples
     --------
@@ -264,6 +266,7 @@ class Account:
     policies: tuple[Policy, ...] = ()
     changed: Changed | None = None
     open_beside: bool = False
+    everybody: Profile | None = None
 
     @property
     def levels(self) -> Levels:
@@ -286,6 +289,11 @@ class Account:
     def kept(self) -> Sequence[KeptField]:
         """What the kept fields of the rows tell."""
         return () if self.rows is None else self.rows.kept
+
+    @property
+    def by_value(self) -> ByValue:
+        """What each value of each quasi-identifier loses. Internal."""
+        return evaluate_by_value(self.areas, self.plan.by_value, self.everybody)
 
     @property
     def no_small_count(self) -> bool:
@@ -459,6 +467,7 @@ def anonymise(
         policies,
         what_changed,
         held.open_beside,
+        everybody,
     )
 
 

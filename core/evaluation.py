@@ -15,6 +15,7 @@ from .elementary import log2, norms
 from .language import tr
 from .plain_text import value_in_data, value_text
 from .plan import SUPPRESSED, Plan, area_of_cells, stretches
+from .profile import Profile
 from .voronoi import weighted_centres
 
 ABOUT = 1.5  # a share that is less than so many times another one is about as large
@@ -157,17 +158,24 @@ class ByValue:
         return np.array([name == self.quasi_identifiers[0] for name in self.quasi_identifiers], bool)
 
 
-def evaluate_by_value(areas: Areas, plan: Plan) -> ByValue:
-    """Rate a plan for each value of each quasi-identifier."""
+def evaluate_by_value(areas: Areas, plan: Plan, everybody: Profile | None = None) -> ByValue:
+    """Rate a plan for each value of each quasi-identifier.
+
+    everybody : the records of whom the plan shows some, by the same values; those of the plan where None
+    """
     profile = plan.profile
+    whole = profile if everybody is None else everybody
     released = np.bincount(plan.class_of, np.where(plan.released, plan.records, 0), len(profile.classes))
     metres = np.where(plan.released, plan.records, 0) * distance_of_equivalence_classes(areas, plan)
     by_class = np.bincount(plan.class_of, metres, len(profile.classes))
     names: list[str] = []
     values: list[object] = []
     columns: list[tuple[np.ndarray, ...]] = []
-    for name, codes, categories in zip(profile.quasi_identifiers, profile.classes.T, profile.categories):
-        sums = [np.bincount(codes, weights, len(categories)) for weights in (profile.class_sizes, released, by_class)]
+    for name, codes, all_codes, categories in zip(
+        profile.quasi_identifiers, profile.classes.T, whole.classes.T, profile.categories
+    ):
+        sums = [np.bincount(all_codes, whole.class_sizes, len(categories))]
+        sums += [np.bincount(codes, weights, len(categories)) for weights in (released, by_class)]
         used = sums[0] > 0
         names += [name] * int(used.sum())
         values += categories[used].tolist()

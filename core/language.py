@@ -22,6 +22,8 @@ ENGLISH = "en"
 _DECIMAL = {"fr": ","}  # the decimal sign by language, where it is not the point
 # Between groups of three digits. Windows of Qt 5 break lines at a narrow no-break space, so it is the wide one.
 _BETWEEN = "\u00a0"
+# Spaces of a language at which no line may break, by the sign beside them: a translator's plain ones are made so.
+_UNBROKEN = {"fr": re.compile(r" (?=[;:!?»%](?!\w))|(?<=«) ")}
 EXACTLY = ".15g"  # how a number reads that nothing else is said of
 GROUPED = 10_000  # from here on digits stand in groups of three
 # The powers of ten that are written out; beyond them a number reads better as a power.
@@ -80,12 +82,12 @@ def language() -> str:
 
 def tr(text: str, /, **values: object) -> str:
     """The text in the language of the user, with these values in its named places, as `str.format` puts them there."""
-    return _filled(_catalogue.gettext(text) if text else text, values)
+    return _filled(_unbroken(_catalogue.gettext(text)) if text else text, values)
 
 
 def plural(singular: str, many: str, n: float, /, **values: object) -> str:
     """The text for one thing or for several, in the language of the user; `n` is the number of things, and a place."""
-    return _filled(_catalogue.ngettext(singular, many, math.ceil(n)), {**values, "n": n})
+    return _filled(_unbroken(_catalogue.ngettext(singular, many, math.ceil(n))), {**values, "n": n})
 
 
 def as_data(text: str, /, **values: object) -> str:
@@ -127,6 +129,11 @@ def _for_people(match: re.Match[str]) -> str:
     if power is None or int(power) in _WRITTEN_OUT:
         return digits
     return f"{digits} × 10{str(int(power)).translate(_POWERS)}"
+
+
+def _unbroken(text: str) -> str:
+    spaces = _UNBROKEN.get(_language)
+    return text if spaces is None else spaces.sub(_BETWEEN, text)
 
 
 def _filled(text: str, values: Mapping[str, object]) -> str:

@@ -104,7 +104,7 @@ def linked_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield yes(
         COUNT_KNOWN,
-        tr("Linked tables: others may know how many rows a person has"),
+        tr("Linked tables: others may know how many rows"),
         True,
         tr(
             "For tables of which nothing is named as known. Untick it only where nobody can know how many stays or "

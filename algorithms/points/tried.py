@@ -102,7 +102,7 @@ def comparison_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         3.0,
         tr("How many times as likely a household in the cluster is to be a case."),
         1.01,
-        1e6,
+        100_000,
         advanced=True,
     )
     yield number(

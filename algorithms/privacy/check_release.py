@@ -22,7 +22,7 @@ from ...core.records.columns import Column
 from ...core.records.table import MEMBER_FIELDS, counts_of
 from ...core.report.certificate import not_by_the_method
 from ...core.report.certificate import verdict as tried
-from ...core.report.checking import certificate_of_check, check_report, is_nested
+from ...core.report.checking import certificate_of_check, check_report, is_nested, said_of_fields
 from ...core.tables.privacy import CHECK
 from ..compat import field as qgis_field
 from ..form import parameters as shared
@@ -128,7 +128,7 @@ class CheckRelease(VbasAlgorithm):
         form.outputs.add_text("REPORT", lambda: check_report(check, k, quasi, provenance_of(form)))
         form.info(*(f"{claim.name}: {claim.says}" for claim in table.claims if claim.holds))
         form.warn(*(f"{claim.name}: {claim.says}" for claim in table.claims if claim.holds is None))
-        form.warn(*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text))
+        form.warn(*said_of_fields(check))
         form.info(verdict(check, k), tried(certificate_of_check(check, k)))
         if is_nested(quasi):
             form.info(not_by_the_method(k))

@@ -16,7 +16,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import tr
+from ..language import tr, written
 from ..plain_text import is_missing
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
@@ -255,7 +255,7 @@ def p_values(observed: np.ndarray, drawn: np.ndarray) -> np.ndarray:
 def p_text(p_value: float) -> str:
     """A p-value to a thousandth, and one that is smaller with its first digit: none is 0."""
     digits = 3 if p_value >= 0.001 else int(np.ceil(-np.log10(max(p_value, 1e-12)) - 1e-9))
-    return f"{p_value:.{digits}f}"
+    return written(f"{p_value:.{digits}f}")
 
 
 def with_cases(outcome: Outcome, cases: np.ndarray) -> Outcome:

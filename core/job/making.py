@@ -17,7 +17,7 @@ from ..configuration import Configuration, Run, aggregate, joined_to_least_popul
 from ..convergence import Convergence
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..evaluation import Measures, evaluate_by_value, who_is_lost
+from ..evaluation import Measures, who_is_lost
 from ..generalising.hierarchies import Hierarchy
 from ..language import tr
 from ..levels import Levels
@@ -159,7 +159,7 @@ def with_costs(
     log: Log, account: Account, remarks: Remarks, hierarchies: Mapping[str, Hierarchy]
 ) -> tuple[Remarks, str]:
     """What the report says of who is lost and what each attribute costs, and the next step; the log says it too."""
-    say_who_is_lost(log, account.areas, account.plan.by_value, account.measures)
+    say_who_is_lost(log, account)
     if account.nested or account.changed is not None:  # who waits in an update waits by no quasi-identifier of its plan
         return remarks, ""
     terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
@@ -246,9 +246,9 @@ TO_SHOW_MORE = tr(
 TO_LOSE_LESS = tr("To suppress less, leave one out or show it coarser.")
 
 
-def say_who_is_lost(log: Log, areas: Areas, plan: Plan, measures: Measures) -> None:
+def say_who_is_lost(log: Log, account: Account) -> None:
     """The group that loses most, where anything is suppressed."""
-    lost = who_is_lost(evaluate_by_value(areas, plan), measures, plan.k)
+    lost = who_is_lost(account.by_value, account.measures, account.plan.k)
     log.info(*([lost] if lost else []))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -25,6 +26,14 @@ EACH_A_PERSON = tr(
     "Each record is taken for a person of its own here, as it is not known whose they are: where people have several, "
     "a class is of fewer people than records, and the risk is larger."
 )
+_PARAMETER = re.compile(r"^KEEP_FIELDS\s*:\s*")
+
+
+def said_of_fields(check: ReleaseCheck) -> list[str]:
+    """What is wrong with a table, and what its fields tell; whoever checks one has no KEEP_FIELDS, as a release has."""
+    texts = (text for field in check.kept for text in (field.refusal, field.warning) if text)
+    plain = (_PARAMETER.sub("", text) for text in texts)
+    return [*check.problems, *(text[:1].upper() + text[1:] for text in plain)]
 
 
 def certificate_of_check(check: ReleaseCheck, k: int) -> Certificate:
@@ -105,7 +114,7 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
             zip(*(c.categories[check.classes[fails, i]] for i, c in enumerate(quasi_identifiers.values()))),
         )
     ]
-    sentences = [*check.problems, *(text for field in check.kept for text in (field.refusal, field.warning) if text)]
+    sentences = said_of_fields(check)
     sections = [
         Section(
             tr("Risk"), () if check.of_people else (EACH_A_PERSON,), (tr("Measure"), tr("Value"), tr("Meaning")), risk

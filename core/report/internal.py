@@ -9,7 +9,7 @@ from ..anonymise import Account
 from ..attribute_costs import AttributeCost
 from ..convergence import Convergence
 from ..dataclass import dataclass
-from ..evaluation import Measures, evaluate_by_value
+from ..evaluation import Measures
 from ..language import plural, tr
 from ..progress import Progress, silent
 from ..release import nothing_released
@@ -141,7 +141,7 @@ def internal_report(
         person_section(account.measures, account.plan, int((account.plan.crosswalk.region_of >= 0).sum())),
         geography_section(account) if account.nested else _before_and_after(account, map_data),
         periods_section(account),
-        losers_section(evaluate_by_value(account.areas, account.plan.by_value), account.measures, account.plan.k),
+        losers_section(account.by_value, account.measures, account.plan.k),
         *([] if remarks.costs is None else [costs_section(*remarks.costs)]),
         *([maps_section(account.audit, map_data)] if account.nested else []),
         classes_section(account.plan),

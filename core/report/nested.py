@@ -7,7 +7,7 @@ import numpy as np
 from .. import counted
 from ..anonymise import Account
 from ..areas import Areas
-from ..evaluation import Measures, RegionAudit, distance_of_equivalence_classes, evaluate_by_value
+from ..evaluation import Measures, RegionAudit, distance_of_equivalence_classes
 from ..language import plural, tr
 from ..plain_text import value_text
 from ..plan import Plan
@@ -111,7 +111,7 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
 
 def geography_section(account: Account) -> Section:
     """Who loses geography, by value of each quasi-identifier; the classes that lose most."""
-    rows = by_value_rows(evaluate_by_value(account.areas, account.plan.by_value))
+    rows = by_value_rows(account.by_value)
     names, released, distance = _classes(account.areas, account.plan.by_value)
     farthest = np.lexsort((-released, -distance))
     farthest = farthest[released[farthest] > 0][:FARTHEST_CLASSES]

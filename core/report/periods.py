@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..anonymise import Account
-from ..evaluation import evaluate_by_value
 from ..language import tr
 from ..plain_text import value_text
 from ..privacy.between_periods import said_between_periods
@@ -31,7 +30,7 @@ def periods_section(account: Account) -> Section:
     ask = account.ask
     if not ask.period:
         return Section("")
-    measures = evaluate_by_value(account.areas, account.plan.by_value)
+    measures = account.by_value
     rows: list[tuple[object, ...]] = [
         (value_text(value), int(records), int(lost), 100.0 * float(lost) / max(int(records), 1), float(metres))
         for name, value, records, lost, metres in zip(

@@ -13,7 +13,7 @@ from .. import counted
 from ..anonymise import Account
 from ..dataclass import dataclass
 from ..errors import VbasError
-from ..evaluation import evaluate_by_value, people_are_records, who_is_lost
+from ..evaluation import people_are_records, who_is_lost
 from ..language import all_of, in_turn, language, plural, tr
 from ..plain_text import in_one_line
 from ..privacy.derivable import in_short
@@ -91,8 +91,8 @@ def sign_page(
     account : of the release; signing : what is said beside it; title, verdict, date : of the report; kept : the fields
     that are released as they are, where the account has no rows that tell them
     """
-    measures, plan = account.measures, account.plan.by_value
-    lost = who_is_lost(evaluate_by_value(account.areas, plan), measures, plan.k)
+    measures = account.measures
+    lost = who_is_lost(account.by_value, measures, account.plan.k)
     loses = lost or tr("Nobody is suppressed.")
     facts = [(tr("What"), _what(account, kept)), *_said(signing), (tr("Made by"), signing.made_by)]
     facts = [(label, text) for label, text in facts if text]

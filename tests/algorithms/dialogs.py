@@ -11,6 +11,7 @@ from qgis.PyQt.QtCore import QEventLoop, Qt, QTimer
 from qgis.PyQt.QtGui import QTextDocument
 from qgis.PyQt.QtWidgets import (
     QApplication,
+    QCheckBox,
     QDialogButtonBox,
     QListView,
     QMessageBox,
@@ -22,6 +23,7 @@ from qgis.PyQt.QtWidgets import (
 from ..patience import PATIENCE
 
 MOST_WORDS = 400  # of a help panel
+LETTERS_OF_BOX = 50  # in a group, at 688 pixels
 
 
 @dataclass
@@ -139,6 +141,13 @@ def scrolls_sideways(dialog):
     dialog.resize(688, 560)
     QApplication.processEvents()
     return area.horizontalScrollBar().maximum()
+
+
+def cut_boxes(dialog):
+    """The boxes to tick of a form whose words are too many for the width that QGIS opens it with: a box does not wrap
+    them. Counted, since fonts differ from one machine to the next."""
+    widgets = [wrapper.wrappedWidget() for wrapper in dialog.mainWidget().wrappers.values()]
+    return [box.text() for box in widgets if isinstance(box, QCheckBox) and len(box.text()) > LETTERS_OF_BOX]
 
 
 def words_of_help(algorithm):

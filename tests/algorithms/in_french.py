@@ -12,7 +12,7 @@ from qgis.PyQt.QtWidgets import QAbstractButton, QGroupBox, QLabel, QTabWidget, 
 
 from vbas.core.language import CATALOGUES, language
 
-from .dialogs import MOST_WORDS, scrolls_sideways, words_of_help
+from .dialogs import MOST_WORDS, cut_boxes, scrolls_sideways, words_of_help
 from .test_dialogs import FORMS
 
 # Words that every English sentence of some length has, and no French one.
@@ -99,6 +99,7 @@ def test_nothing_in_a_form_is_english(dialog, english, name):
     for browser in form.findChildren(QTextBrowser):
         assert not english_words(browser.toPlainText())
     assert scrolls_sideways(form) == 0
+    assert not cut_boxes(form)
     assert words_of_help(algorithm) <= MOST_WORDS
 
 

@@ -254,6 +254,19 @@ def test_the_details_of_a_run_are_its_records_attributes_k_and_method(provider, 
     )
 
 
+def test_dots_lie_over_the_audit_of_their_groups(project):
+    """The audit has the name of that of masked points, and its surfaces hid every dot."""
+    group = LayerGroup("Dot map")
+    for name in ("AUDIT", "POINTS"):
+        group.expect(name)
+    for kind, name in (("Polygon", "AUDIT"), ("Point", "POINTS")):
+        layer = QgsVectorLayer(kind, name, "memory")
+        project.addMapLayer(layer)
+        group.take(layer, name, project)
+    (run,) = project.layerTreeRoot().findGroups()
+    assert [node.name() for node in run.findLayers()] == ["POINTS", "AUDIT"]
+
+
 def test_a_layer_alone_needs_no_group_and_a_group_that_was_removed_is_made_again(project):
     group = LayerGroup("Crosswalk")
     group.expect("CROSSWALK")

@@ -51,6 +51,42 @@ def test_decide_shows_no_release_of_data_that_were_changed_since(opened, tmp_pat
     assert decide.candidates and dock.state.decision
 
 
+def test_decide_says_that_a_layer_is_changed_under_it_and_hand_over_not_what_is_done_by_then(opened, tmp_path):
+    dock, walk, _, records = opened
+    decide, hand_over = dock.decide, dock.hand_over
+    dock.go_to(4)
+    walk.type(hand_over.folder.lineEdit(), str(tmp_path / "may"))
+    walk.click(hand_over.go)
+    assert "Choose a release" in hand_over.message.text()
+    dock.go_to(3)
+    walk.settle()
+    assert decide.candidates and not decide.message.text()
+    records.startEditing()
+    records.deleteFeature(next(records.getFeatures()).id())
+    walk.settle()
+    assert "press “Decide”" in decide.message.text() and not decide.message.isHidden()
+    dock.go_to(4)
+    assert "open Decide once more" in hand_over.message.text()  # and no more that none is chosen
+    walk.click(dock.steps[3][0])
+    assert decide.candidates and not decide.message.text()
+    dock.go_to(4)
+    assert not hand_over.message.text()
+    dock.go_to(3)
+    records.rollBack()
+    walk.settle()
+    assert "press “Decide”" in decide.message.text()
+
+
+def test_decide_says_that_its_layer_was_removed(opened):
+    dock, walk, _, records = opened
+    dock.go_to(3)
+    walk.settle()
+    assert dock.decide.candidates
+    QgsProject.instance().removeMapLayer(records.id())
+    walk.settle()
+    assert not dock.decide.candidates and dock.decide.message.text() and not dock.decide.message.isHidden()
+
+
 def test_a_release_that_is_in_the_folder_is_replaced_only_if_one_says_so_again(opened, tmp_path):
     """What was published is not had back."""
     dock, walk, *_ = opened

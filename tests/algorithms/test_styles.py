@@ -120,6 +120,26 @@ def test_every_category_is_drawn(qgis_app, values):
         ]
 
 
+def test_columns_of_the_attribute_table_are_as_wide_as_their_headings(qgis_app):
+    layer = make_layer({"vbas_region": [1], "sex": ["F"], "released": [7]}, ["Point(0 0)"], "EPSG:26914")
+    style(layer, "RELEASED_REGIONS")
+    region, sex, released = layer.attributeTableConfig().columns()[:3]
+    assert layer.fields()[2].alias() == "Records released"
+    assert released.width > region.width and sex.width == -1  # as QGIS has it
+
+
+def test_dots_are_seen_on_the_audit_of_their_groups(qgis_app):
+    """It had the colour of the first category."""
+    square = "Polygon((0 0, 9 0, 9 9, 0 9, 0 0))"
+    audit = make_layer({"vbas_region": [1], "shown": [1]}, [square], "EPSG:26914", "Polygon")
+    dots = make_layer({"vbas_region": [1] * 3, "category": ["others", "a", "b"]}, ["Point(1 1)"] * 3, "EPSG:26914")
+    style(audit, "AUDIT")
+    style(dots, "POINTS")
+    fill = audit.renderer().symbol().color()
+    for category in dots.renderer().categories():
+        assert abs(category.symbol().color().lightness() - fill.lightness()) > 60
+
+
 def test_tables_have_no_look(qgis_app):
     assert not style(make_layer({"vbas_region": [1]}), "RELEASED_REGIONS")
 

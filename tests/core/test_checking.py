@@ -8,7 +8,7 @@ import pytest
 from vbas.core.errors import InputError
 from vbas.core.privacy.checking import check_release
 from vbas.core.records.columns import column_from_values
-from vbas.core.report.checking import check_report
+from vbas.core.report.checking import check_report, said_of_fields
 from vbas.core.report.provenance import Provenance
 
 K = 5
@@ -28,6 +28,13 @@ def test_persons_are_counted_where_they_are_known(persons, fails):
     person = column_from_values([f"person {i % persons}" for i in range(2 * persons)])
     check = check_release({"sex": column_from_values(["F"] * (2 * persons))}, {}, K, members={"persons": person})
     assert (check.k_found, bool(check.fails.any())) == (persons, fails)
+
+
+def test_what_fields_tell_names_no_parameter_that_a_check_has_not():
+    columns = {"sex": column_from_values(["F"] * 200)}
+    check = check_release(columns, {"name": column_from_values([f"n{i}" for i in range(200)])}, K)
+    (said,) = said_of_fields(check)
+    assert "KEEP_FIELDS" in check.kept[0].refusal and said.startswith("“name” has a value of its own in 200")
 
 
 def test_rows_of_nobody_and_persons_of_rows_with_counts_are_refused():

@@ -15,6 +15,7 @@ from babel.messages.pofile import read_po
 
 from vbas import anonymize
 from vbas.core import language
+from vbas.core.analysis.outcome import p_text
 from vbas.core.language import CATALOGUES, languages, plural, speak, tr, written
 from vbas.core.report.numbers import formatted
 
@@ -46,6 +47,13 @@ def test_texts_and_numbers_are_french(french):
     assert written("12,345.6") == "12\u00a0345,6"
     assert tr("not a text of ours {share:.1f}", share=0.5) == "not a text of ours 0,5"
     assert tr("not a text of ours {name}", name="1.5") == "not a text of ours 1.5"  # what is text stays as it is
+
+
+def test_no_line_of_french_begins_with_a_sign(french):
+    """Whatever space the translator typed."""
+    assert tr("{a} : « {b} » ; {c} % !", a=1, b="x", c=2) == "1\u00a0: «\u00a0x\u00a0»\u00a0; 2\u00a0%\u00a0!"
+    assert tr("12 %d {b}", b="a : b") == "12 %d a : b"  # what is no sign, and what was put in, stay
+    assert p_text(0.68) == "0,680"
 
 
 @pytest.mark.parametrize(

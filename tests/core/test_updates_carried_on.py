@@ -22,6 +22,7 @@ from vbas.core.anonymise import Account, Ask, anonymise
 from vbas.core.areas import Areas, make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, PrivacyError
+from vbas.core.evaluation import who_is_lost, worst_group
 from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
 from vbas.core.records.columns import Column, column_from_values
@@ -31,6 +32,7 @@ from vbas.core.releases.earlier import Earlier
 from vbas.core.releases.keeping import Places, kept
 from vbas.core.releases.updates import Comparing
 from vbas.core.releases.updating import Update
+from vbas.core.report.cost import losers_section
 from vbas.core.source import RecordSource
 
 from .nested_cases import random_levels
@@ -147,6 +149,28 @@ def test_all_that_is_shown_of_a_region_changes_by_nobody_or_k_too(seed, written)
         moved = [(int(rng.integers(n)), c) if rng.random() < 0.06 else (a, c) for a, c in stay]
         months.append(moved + [(int(rng.integers(n)), int(rng.integers(3))) for _ in range(rng.integers(0, 9))])
     nobody_sees_a_few(carried(areas, levels, k, months, False, written), k)
+
+
+def test_what_each_value_loses_counts_those_too_who_are_shown_nowhere():
+    """They were no records of the plan: the group that loses most lost 0 %, and they were of no known area."""
+    rng = np.random.default_rng(31)
+    areas = make_areas([f"a{i}" for i in range(4)], rng.integers(0, 99, (4, 2)).astype(float), np.ones(4))
+    months = [[(int(rng.integers(4)), int(rng.integers(3))) for _ in range(60)]]
+    months.append([*months[0][3:], (0, 0), (1, 2)])
+    _, account = carried(areas, Levels((Crosswalk(np.zeros(4, np.int64), 1),)), 3, months, False)
+    by_value, lost = account.by_value, account.measures.n_suppressed
+    assert lost and by_value.suppressed.sum() == lost and by_value.n_records == len(months[1])
+    worst = worst_group(by_value, account.plan.k)
+    assert worst is not None and 100 * lost / len(months[1]) <= worst.percent <= 100
+    paragraphs = losers_section(by_value, account.measures, account.plan.k).paragraphs
+    assert not [text for text in paragraphs if "no known area" in text]
+
+
+def test_no_group_is_said_to_lose_most_where_none_loses_any():
+    areas = make_areas(["a", "b"], np.eye(2), np.ones(2))
+    levels = Levels((Crosswalk(np.zeros(2, np.int64), 1),))
+    account = anonymise(areas, town_of([(0, 0)] * 9, areas, False), levels, Ask(3))
+    assert who_is_lost(account.by_value, account.measures, 3) == ""
 
 
 @pytest.mark.slow

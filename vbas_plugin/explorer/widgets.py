@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from qgis.PyQt.QtCore import QEvent, QObject, Qt
@@ -77,6 +78,11 @@ def wrapped(text: str = "") -> QLabel:
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.MinimumExpanding)
     return label
+
+
+def unbroken(text: str) -> str:
+    """The text with every number on one line with its per cent or metres."""
+    return re.sub(r"(?<=\d) (?=%|m\b)", "\N{NO-BREAK SPACE}", text)
 
 
 def thin_bar() -> QProgressBar:

@@ -8,6 +8,7 @@ from ...core.evaluation import Measures, placed
 from ...core.language import plural
 from ...core.release import NOTHING_RELEASED, NOTHING_RELEASED_NESTED
 from .session import ExplorerState
+from .widgets import unbroken
 
 
 def summary_of(state: ExplorerState) -> str:
@@ -31,7 +32,7 @@ def summary_of(state: ExplorerState) -> str:
     ]
     if levels > 1:
         lines.insert(1, plural("{n} level above them.", "{n} levels above them.", levels - 1))
-    return "\n".join(lines).replace(" %", "\N{NO-BREAK SPACE}%")  # on one line
+    return unbroken("\n".join(lines))
 
 
 def _placed(measures: Measures, nested: bool) -> str:

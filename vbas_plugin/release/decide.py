@@ -28,7 +28,7 @@ from ...core.privacy.rules import NO_RULE
 from ...core.progress import part
 from ...core.report.sign import Signing, printed, said_on
 from ..explorer.watching import LayerWatch
-from ..explorer.widgets import SAID, WRONG, add_row, choice_table, narrow, rows, thin_bar, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, choice_table, narrow, rows, thin_bar, unbroken, wrapped
 from ..explorer.work import Job, Worker
 from .small_map import small_maps
 from .state import ReleaseState
@@ -157,6 +157,8 @@ class DecideStep(QWidget):
         self.page.setWindowTitle(tr("Preview of the page to sign"))
         self.page.resize(PAGE)
         QVBoxLayout(self.page).addWidget(self.text)
+        # A table as wide as the page is rounded up to a pixel more.
+        self.text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.preview.setToolTip(tr("Show what the page to sign would say of the release that is chosen."))
         self._maps, self.legend = (
             QHBoxLayout(),
@@ -205,7 +207,7 @@ class DecideStep(QWidget):
         candidate = self.candidates[row]
         self.state.decision = {} if candidate.problem else dict(candidate.parameters)
         about = "\n".join([candidate.problem] if candidate.problem else candidate.sentences)
-        self.about.setText(about.replace(" %", "\N{NO-BREAK SPACE}%"))  # on one line
+        self.about.setText(unbroken(about))
         self.about.setStyleSheet(WRONG if candidate.problem else SAID)
         self.preview.setEnabled(candidate.page is not None)
         for number, button in enumerate(self.maps):

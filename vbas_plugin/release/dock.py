@@ -77,6 +77,8 @@ class ReleaseDock(QDockWidget):
             self.roles.show_data_checked(self.data.data_checked)
         elif step == LOOK:
             self._look()
+        elif step == HAND_OVER:
+            self.hand_over.refuse_anew()
         elif step == DECIDE:
             self._wanted = True
             if self.look.stale:
@@ -160,6 +162,8 @@ class ReleaseDock(QDockWidget):
         self.look.session.changed.connect(self._tell_why_not)
         self.look.session.said.connect(lambda *_: self._tell_why_not())
         self.decide.rule_chosen.connect(self._offer_anew)
+        for changed in (self.look.outdated, self.data.changed, self.decide.changed):
+            changed.connect(self._tell_why_not)
         self.hand_over.ended.connect(lambda done: self.look.map.set_visible(not done))
         QgsProject.instance().cleared.connect(self._forget_all)
 
@@ -189,11 +193,20 @@ class ReleaseDock(QDockWidget):
             self.decide.offer(state.data, state.explorer_data, state.choices, state.shown.n_sites)
 
     def _tell_why_not(self) -> None:
-        """Say at Decide why there is nothing to choose from, which Look says on its own page."""
+        """Say at Decide why there is nothing to choose from, which Look says on its own page, or nothing any more."""
         session = self.look.session
-        if self.step != DECIDE or self.decide.busy or self.decide.candidates:
+        if self.step != DECIDE or self.decide.busy:
             return
-        if self.data.missing():
+        if self.decide.candidates:
+            if self.look.stale:
+                self.decide.say(
+                    tr(
+                        "The data were changed since: press “{step}” to work these releases out again.",
+                        step=tr("Decide"),
+                    ),
+                    True,
+                )
+        elif self.data.missing():
             self.decide.say(self.data.missing(), True)
         elif session.busy:
             self.decide.say(tr("First it is looked at what regions cost."))

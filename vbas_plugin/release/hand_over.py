@@ -31,7 +31,7 @@ from ...core.language import tr
 from ...core.publish.files import DISK
 from ...core.secrecy import without_secrets
 from ...core.tables.schema import FOR_RELEASE
-from ..explorer.widgets import SAID, WRONG, add_row, rows, thin_bar, wrapped
+from ..explorer.widgets import SAID, WRONG, add_row, rows, thin_bar, unbroken, wrapped
 from .earlier_jobs import differing
 from .map_page import keep_template, map_page, text_below
 from .state import ReleaseState
@@ -85,6 +85,7 @@ class HandOverStep(QWidget):
         self.go, self.cancel, self.bar = QPushButton(tr("Make the release")), QPushButton(tr("Cancel")), thin_bar()
         self.earlier, self.layout_of_map = QPushButton(tr("An earlier job…")), QPushButton(tr("A page with the map…"))
         self._iface, self._regions = iface, ""
+        self._refused = ""  # why the last run did not begin
         self._asked_about: Path | None = None  # the folder whose release is replaced once the button is pressed again
         self.message, self.links, self.compared = wrapped(), wrapped(), wrapped()
         self._task: QgsProcessingAlgRunnerTask | None = None
@@ -104,7 +105,8 @@ class HandOverStep(QWidget):
     def run(self) -> None:
         """Make the release, behind the window."""
         self.links.setText("")  # what an earlier run wrote is not of this one
-        problem = self.ready() or self._missing() or self._replaced()
+        self._refused = self._refusal()
+        problem = self._refused or self._replaced()
         if problem:
             self._say(problem, WRONG)
             return
@@ -127,6 +129,12 @@ class HandOverStep(QWidget):
         self.bar.setValue(0)
         self._refresh()
         QgsApplication.taskManager().addTask(task)
+
+    def refuse_anew(self) -> None:
+        """What is still missing of what was, where that was said last."""
+        if self._refused and self.message.text() == self._refused:
+            self._refused = self._refusal()
+            self._say(self._refused, WRONG)
 
     def compare(self, file: Path) -> None:
         """Show in what a job, or the folder of a release, differs from what is decided now."""
@@ -213,6 +221,10 @@ class HandOverStep(QWidget):
             outer.addWidget(part)
         outer.addStretch(1)
 
+    def _refusal(self) -> str:
+        """Why nothing can be handed over, in a sentence; empty where it can."""
+        return self.ready() or self._missing()
+
     def _missing(self) -> str:
         if not self.state.decision:
             return tr("Choose a release under Decide first.")
@@ -264,9 +276,8 @@ class HandOverStep(QWidget):
         if done:
             self.results = dict(results)
             self._show_regions(context.takeResultLayer(str(results.get(REGIONS, ""))))
-            self._say(
-                "\n".join([*run_log.lines[-LAST_LINES:], *run_log.warnings])
-            )  # what came about, then what to heed
+            # What came about, then what to heed.
+            self._say(unbroken("\n".join([*run_log.lines[-LAST_LINES:], *run_log.warnings])))
             self.links.setText(self._links())
         elif cancelled:
             self._say("\n".join(run_log.errors) or tr("Cancelled: nothing was written."))

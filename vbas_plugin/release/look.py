@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from qgis.core import QgsMapLayer, QgsProject
-from qgis.PyQt.QtCore import Qt
+from qgis.PyQt.QtCore import Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import QCheckBox, QHBoxLayout, QPushButton, QSlider, QVBoxLayout, QWidget
 
 from ...algorithms.explorer_data import MAIN, Choices, Shown
@@ -45,11 +45,14 @@ class LookedAt(Protocol):
 
 
 class LookStep(QWidget):
-    """The step. data : what is looked at
+    """The step. outdated : a layer that was read is no longer as it was, or no longer there
 
+    data : what is looked at
     choices, chooser, curve, lost, panel : its widgets; session : what is read and computed; telling : works out what is
     told of a region; map : the layer of regions
     """
+
+    outdated = pyqtSignal()
 
     def __init__(self, iface: Any, data: LookedAt, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -332,6 +335,7 @@ class LookStep(QWidget):
             self._gone = True
             self._tell_stale()
             self._refresh()
+            self.outdated.emit()
 
     def _lose_layer(self, name: str) -> None:
         """Nothing may read it any more once this returns."""
@@ -341,3 +345,4 @@ class LookStep(QWidget):
         self.before.setChecked(False)
         self.say(tr("The layer “{name}” was removed from the project: choose another one.", name=name), True)
         self._refresh()
+        self.outdated.emit()

@@ -22,7 +22,7 @@ from ...core.preparing.checking import DataChecked
 from ...core.preparing.coarser import Coarser, as_it_is, coarser_offers, what_each_suppresses
 from ...core.preparing.roles import QUASI, ROLES, SENSITIVE, SINGLE, ColumnSummary
 from ..explorer.session import ExplorerState
-from ..explorer.widgets import PassedOver, add_row, choice_table, narrow, pass_over_these, rows, wrapped
+from ..explorer.widgets import PassedOver, add_row, choice_table, narrow, pass_over_these, rows, unbroken, wrapped
 from ..explorer.work import Job, Worker
 from .project_answers import keep_answers
 from .state import ReleaseState
@@ -276,5 +276,4 @@ def _described(look: ColumnSummary) -> list[str]:
     if look.missing:
         missing = 100 * look.missing / max(look.n_records, 1)
         first = tr("{first}, {missing:.2g} % missing", first=first, missing=missing)
-    first = first.replace(" %", "\N{NO-BREAK SPACE}%")  # on one line
-    return [first, *([", ".join(look.examples)] if look.examples else [])]
+    return [unbroken(first), *([", ".join(look.examples)] if look.examples else [])]

@@ -15,6 +15,8 @@ from ....core.tables import alias_of, tables_of
 from ...compat import kind_of
 from .renderers import DBF_NAME, field_of
 
+# A column of the attribute table in pixels: as QGIS has it, and what a letter of its heading and its edges take.
+USUAL_WIDTH, OF_A_LETTER, OF_EDGES = 100, 7, 24
 NAMED_BY = ("vbas_region", "area", "cell", "point", "DAUID", "id")
 
 
@@ -27,6 +29,18 @@ def name_fields(layer: QgsVectorLayer, output: str) -> None:
         alias = alias_of(output, known.get(there.lower(), there))
         if alias:
             layer.setFieldAlias(position, alias)
+    _show_headings(layer)
+
+
+def _show_headings(layer: QgsVectorLayer) -> None:
+    """Have columns of the attribute table as wide as what they are called: else a heading is cut at both ends."""
+    config = layer.attributeTableConfig()
+    config.update(layer.fields())
+    for column, field in enumerate(layer.fields()):
+        width = OF_EDGES + OF_A_LETTER * len(field.alias())
+        if width > USUAL_WIDTH:
+            config.setColumnWidth(column, width)
+    layer.setAttributeTableConfig(config)
 
 
 def tell_features(layer: QgsVectorLayer, output: str) -> None:

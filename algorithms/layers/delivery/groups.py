@@ -14,7 +14,11 @@ from datetime import datetime
 from qgis.core import QgsLayerTree, QgsLayerTreeGroup, QgsLayerTreeNode, QgsProject, QgsVectorLayer
 from qgis.PyQt import sip
 
-# From the top: points over lines over surfaces, what tells the cost over what is released, and tables at the end.
+from ...compat import geometry_kind
+
+# From the top: points over lines over surfaces, and tables at the end; of those of a kind what tells the cost over what
+# is released. Outputs of one name are points of one form and surfaces of another.
+DRAWN = ("point", "line", "polygon")
 ORDER = (
     *("SITE_POINTS", "AUDIT", "MASKED", "VORONOI", "PINNED", "REGION_AUDIT", "AREA_AUDIT", "LEFT_OUT", "GROUPS"),
     *("RELEASED_REGIONS", "AREAS", "RELEASED_RECORDS", "FLATTENED", "RECORDS", "CROSSWALK"),
@@ -31,7 +35,7 @@ class LayerGroup:
     def __init__(self, title: str) -> None:
         self.title = title
         self._expected: set[str] = set()
-        self._ranks: dict[str, tuple[bool, int]] = {}
+        self._ranks: dict[str, tuple[int, int]] = {}
         self._group: QgsLayerTreeGroup | None = None
 
     def expect(self, name: str) -> None:
@@ -56,7 +60,9 @@ class LayerGroup:
             self._group, self._ranks = above.insertGroup(position, title), {}
             self._group.setCustomProperty(OF_A_RUN, True)
             self._group.setExpanded(True)
-        rank = (not layer.isSpatial(), ORDER.index(name) if name in ORDER else len(ORDER))
+        drawn = geometry_kind(layer)
+        below = DRAWN.index(drawn) if drawn in DRAWN else len(DRAWN)
+        rank = (below, ORDER.index(name) if name in ORDER else len(ORDER))
         before = [child for child in self._group.children() if self._ranks.get(_id_of(child), rank) <= rank]
         self._ranks[layer.id()] = rank
         _move(node, self._group, len(before))

@@ -155,7 +155,7 @@ STYLES_OF: dict[str, tuple[Style, ...]] = {
     ),
     "AREAS": (Categorised("district", DISTRICTS), Plain(REGION)),
     "LEFT_OUT": (Categorised("reason"), Plain(NO_VALUE)),
-    "AUDIT": (Categorised("outcome"), Plain({**POINT, "color": "#56b4e9"})),
+    "AUDIT": (Categorised("outcome"), Plain(REGION)),  # masked points; the groups of a dot map
     "MASKED": (Plain({**POINT, "color": "#009e73", "size": "1.8"}),),
     "POINTS": (Categorised("category", ours=False, symbol_style=DOT), Plain({**DOT, "color": "#0072b2"})),
     "SITE_POINTS": (Plain({**POINT, "color": "#7b3fa0", "size": "1.8"}),),
