@@ -17,6 +17,8 @@ import numpy as np
 
 from ..arrays import to_list
 from ..dataclass import dataclass
+from ..errors import InputError
+from ..language import tr
 from ..records.columns import combine_codes
 from ..scientific import sparse
 from .chunk import Chunk
@@ -27,6 +29,8 @@ from .programs import Table
 from .small_counts import SmallCounts, memberships, pairs_by_row, within_of
 
 AT_ONCE = 2_000_000  # places x groups
+CELLS_AT_ONCE = 20_000_000  # of regions that are held against others
+MOST_CELLS = 1_000_000_000  # of all regions that touch others, with each of these
 MOST_UNIONS = 300  # of the regions of a level
 MOST_NAMES = 5  # quasi-identifiers of which all choices are asked about
 MOST_MEMBERS = 20_000_000  # of all counts that are asked about
@@ -44,23 +48,19 @@ def asked_of(chunk: Chunk, tables: Sequence[Table] | None) -> SmallCounts:
     places, groups = _places_of(chunk), _Groups(chunk)
     known = [_Known(chunk, number, groups) for number in range(len(chunk.families))]
     at_once = max(AT_ONCE // max(groups.members.shape[0], 1), 1)
-    parts = [
-        part
-        for first in range(0, places.members.shape[0], at_once)
-        for part in _open_at(chunk, places, slice(first, first + at_once), groups, known, tables)
-    ]
+    parts = [part for rows in places.slices(at_once) for part in _open_at(chunk, places, rows, groups, known, tables)]
     arrays = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("place", "group", "low", "high", "taken", "kind", "release", "key")
     }
     place, group, key = (arrays.pop(name) for name in ("place", "group", "key"))
-    sizes = np.diff(places.members.indptr)[place] * np.diff(groups.members.indptr)[group]
+    sizes = places.sizes[place] * np.diff(groups.members.indptr)[group]
     order = np.lexsort((sizes, [KINDS.index(kind) for kind in arrays["kind"]]))
     order = order[np.unique(key[order], return_index=True)[1]]
     order = order[np.argsort(sizes[order], kind="stable")]
     few = order[np.cumsum(sizes[order], dtype=np.int64) <= MOST_MEMBERS]
     by_class = list(left_of_classes(chunk))
-    members = pairs_by_row(places.members[place[few]], groups.members[group[few]], chunk.n_joint)
+    members = pairs_by_row(places.members_of(place[few]), groups.members[group[few]], chunk.n_joint)
     return SmallCounts(
         sparse.vstack([members, *(part.members for part in by_class)]).tocsr(),
         **{
@@ -78,7 +78,7 @@ def _left_out(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The cells and the joint classes of counts that are too large to be decided, the first MOST_NAMED of them."""
     for row in to_list(which[:MOST_NAMED]):
-        yield places.members[place[row]].indices, groups.members[group[row]].indices
+        yield places.members_of(place[[row]]).indices, groups.members[group[row]].indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +237,7 @@ def _places(n_releases: int, n_cells: int, levels: tuple[_Level, ...]) -> _Place
 
 
 class _Places:
-    """The different places. members : (p, cells) matrix of 0 and 1.
+    """The different places. sizes : (p,) how many cells each has.
 
     is_cell, is_difference : (p,) bool; of_release : of each release, (p,) bool, its regions of the coarsest level
     """
@@ -256,10 +256,15 @@ class _Places:
             *combinations_with_replacement(of_release, 2),
             (starts[-2:-1], np.concatenate(of_release)),
         ]
-        touching, both, n_both = [], [], int(starts[-1])
+        touching, n_both = [], int(starts[-1])
+        both: list[sparse.csr_matrix] = []
+        sizes_of_base, n_cells_of_pairs = np.diff(every.indptr).astype(np.int64), 0
         for own, other in pairs:
             first, second = (every[own] @ every[other].T).nonzero()
-            both.append(every[own[first]].multiply(every[other[second]]).tocsr())
+            n_cells_of_pairs += int((sizes_of_base[own[first]] + sizes_of_base[other[second]]).sum())
+            if n_cells_of_pairs > MOST_CELLS:
+                raise InputError(_too_many(n_cells, len(levels)))
+            both += _common(every, own[first], other[second])
             touching.append((own[first], other[second], np.arange(n_both, n_both + len(first), dtype=np.int64)))
             n_both += len(first)
         every = sparse.vstack([every, *both]).tocsr()
@@ -281,19 +286,59 @@ class _Places:
         some = np.flatnonzero(sizes)
         kept = some[np.sort(np.unique(keys[some], return_index=True)[1])]
         self._parts, keys, kinds = rows[kept], keys[kept], kinds[kept]
-        self.members = (self._parts @ self._base).tocsr()
-        self.members.eliminate_zeros()
-        self.members.sort_indices()
+        self.sizes = sizes[kept]
+        self._cells = np.append(0, np.cumsum(np.diff(self._base.indptr).astype(np.int64)[self._parts.indices]))
         self.is_cell, self.is_difference = kinds == _CELL, kinds == _BESIDE
         coarsest = [np.unique(_keys(level.regions)) for level in levels if level.exact]
         self.of_release = [np.isin(keys, coarsest[release]) & ~self.is_cell for release in range(n_releases)]
 
+    def members_of(self, rows: np.ndarray) -> sparse.csr_matrix:
+        """(len(rows), cells) matrix of 0 and 1: which cells some of them have; of all at once it would be too large."""
+        members = (self._parts[rows] @ self._base).tocsr()
+        members.eliminate_zeros()
+        members.sort_indices()
+        return members
+
     def some(self, rows: slice) -> _Some:
         """Some of them, to add up what lies in them."""
-        return _Some(self._parts[rows], self._base)
+        parts = self._parts[rows]
+        used, column = np.unique(parts.indices, return_inverse=True)
+        shape = (parts.shape[0], len(used))
+        return _Some(sparse.csr_matrix((parts.data, column.reshape(-1), parts.indptr), shape=shape), self._base[used])
+
+    def slices(self, most: int) -> Iterator[slice]:
+        """All of them, at most so many at a time, and no more than have CELLS_AT_ONCE cells in what makes them up."""
+        first, n = 0, len(self.sizes)
+        cells = self._cells[self._parts.indptr]
+        while first < n:
+            last = int(np.searchsorted(cells, cells[first] + CELLS_AT_ONCE, side="right")) - 1
+            last = min(max(last, first + 1), first + most, n)
+            yield slice(first, last)
+            first = last
 
 
 _CELL, _OTHER, _BESIDE = range(3)
+
+
+def _too_many(n_cells: int, n_levels: int) -> str:
+    """What is said where so many regions lie within others that nobody could wait for what follows from all of them."""
+    return tr(
+        "These releases cannot be held against each other here: their regions, of {levels:,} levels, divide the "
+        "areas into {cells:,} parts, and too many of them lie within others. Release fewer levels (a larger RATIO), or "
+        "parts of the territory, each with a register of its own.",
+        cells=n_cells,
+        levels=n_levels,
+    )
+
+
+def _common(every: sparse.csr_matrix, first: np.ndarray, second: np.ndarray) -> Iterator[sparse.csr_matrix]:
+    """What some rows have in common with others, (r, cells), some at a time: a whole territory, as often as it has
+    regions, would not fit into memory."""
+    sizes = np.diff(every.indptr).astype(np.int64)
+    cells = np.cumsum(sizes[first] + sizes[second])
+    ends = np.searchsorted(cells, np.arange(CELLS_AT_ONCE, int(cells[-1]) if len(cells) else 0, CELLS_AT_ONCE))
+    for start, end in zip([0, *ends.tolist()], [*ends.tolist(), len(first)]):
+        yield every[first[start:end]].multiply(every[second[start:end]]).tocsr()
 
 
 def _picked(rows: np.ndarray, n: int) -> sparse.csr_matrix:

@@ -33,6 +33,7 @@ from vbas.core.disclosure.overlay import (
 )
 from vbas.core.disclosure.published import Published, publish
 from vbas.core.disclosure.sensitive import _Part
+from vbas.core.errors import InputError
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 
@@ -377,9 +378,11 @@ def test_places_that_are_asked_about_are_those_of_plain_sets(seed):
             levels.append(_Level(release, exact, int(coarser.max()) + 1, coarser.tobytes()))
     expected, regions = places_plainly(n_cells, levels)
     found = _Places(levels[-1].release + 1, n_cells, levels)
-    rows = [frozenset(np.flatnonzero(row).tolist()) for row in found.members.toarray()]
+    members = found.members_of(np.arange(len(found.sizes)))
+    rows = [frozenset(np.flatnonzero(row).tolist()) for row in members.toarray()]
+    assert found.sizes.tolist() == [len(row) for row in rows]
     assert len(set(rows)) == len(rows) and set(rows) == set(expected)
-    assert (found.members.data == 1).all()  # what lies in a place is what it has an entry for
+    assert (members.data == 1).all()  # what lies in a place is what it has an entry for
     for place, is_cell, is_difference in zip(rows, found.is_cell.tolist(), found.is_difference.tolist()):
         assert (is_cell, is_difference) == (expected[place] == "cell", expected[place] == "beside")
     for release, own in enumerate(found.of_release):
@@ -390,6 +393,16 @@ def test_places_that_are_asked_about_are_those_of_plain_sets(seed):
     assert found.some(some).total(values).tolist() == [
         values[sorted(place)].sum(axis=0).tolist() for place in rows[some]
     ]
+
+
+def test_regions_of_which_too_many_lie_within_others_are_refused_and_not_tried(monkeypatch):
+    """Of 18 000 areas and 25 levels they took all of the memory there was."""
+    whole, single = np.zeros(6, np.int64), np.arange(6, dtype=np.int64)
+    levels = [_Level(0, True, 6, single.tobytes()), _Level(1, True, 1, whole.tobytes())]
+    assert len(_Places(2, 6, levels).sizes)
+    monkeypatch.setattr(asking, "MOST_CELLS", 50)
+    with pytest.raises(InputError, match="of 2 levels, divide the areas into 6 parts"):
+        _Places(2, 6, levels)
 
 
 @for_each_seed(30)

@@ -24,6 +24,7 @@ CASES = {
 # How much is held in memory at a time.
 PIECES = {
     "disclosure.asked.AT_ONCE": 1,
+    "disclosure.asked.CELLS_AT_ONCE": 3,
     "disclosure.disclosed.MEMBERS_AT_ONCE": 1,
     "disclosure.exchanges.AT_ONCE": 1,
     "disclosure.sensitive.UNKNOWNS_AT_ONCE": 1,
