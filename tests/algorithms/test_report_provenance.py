@@ -180,7 +180,7 @@ def test_settings_that_do_not_count_are_in_no_command(anonymize, tmp_path):
 def test_every_setting_is_said_or_kept_back(provider):
     """Whoever adds a parameter decides whether the public report may say it."""
     kept_back = {
-        *("RECORDS", "RECORD_REGION", "RECORD_COUNT", "UNMATCHED", "SEED", "CROSSWALK", "CROSSWALK_ID"),
+        *("RECORDS", "RECORD_REGION", "RECORD_COUNT", "UNMATCHED", "SEED", "CROSSWALK", "CROSSWALK_ID", "SITES"),
         *("REGISTER", "REGISTER_ACTION", "ALIASES", "SERIES"),
         *("COMBINATION", "SITE_NUMBER", "N_SITES", "CUTOFF", "LOG_BASE"),
         *("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "BUDGET"),

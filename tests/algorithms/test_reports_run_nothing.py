@@ -238,6 +238,11 @@ def evaluate(town):
     }
 
 
+def releaserecords(town):
+    nothing = ("REGISTER", "ALIASES", "PUBLISHED_MARGINS", "LEVELS_COARSER")  # which `anonymize` tries, or files
+    return {**evaluate(town), **town.published(), "KEEP_FIELDS": [town.field("kept")], **dict.fromkeys(nothing)}
+
+
 def evaluate_nested(town):
     columns = {f"vbas_region_{level + 1}": [1 + i // size for i in range(9)] for level, size in enumerate((1, 3, 9))}
     crosswalk = make_layer({town.field("code"): town.areas, **columns})
@@ -410,6 +415,7 @@ REPORTING = {
         anonymizelinked,
         compare,
         evaluate,
+        releaserecords,
         checkrelease,
         checkreleases,
         donutmask,
