@@ -336,7 +336,9 @@ def _common(every: sparse.csr_matrix, first: np.ndarray, second: np.ndarray) -> 
     regions, would not fit into memory."""
     sizes = np.diff(every.indptr).astype(np.int64)
     cells = np.cumsum(sizes[first] + sizes[second])
-    ends = np.searchsorted(cells, np.arange(CELLS_AT_ONCE, int(cells[-1]) if len(cells) else 0, CELLS_AT_ONCE))
+    ends = np.searchsorted(
+        cells, np.arange(CELLS_AT_ONCE, int(cells[-1]) if len(cells) else 0, CELLS_AT_ONCE, dtype=np.int64)
+    )
     for start, end in zip([0, *ends.tolist()], [*ends.tolist(), len(first)]):
         yield every[first[start:end]].multiply(every[second[start:end]]).tocsr()
 
