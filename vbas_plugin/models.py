@@ -71,14 +71,15 @@ class TitledModel(QgsProcessingModelAlgorithm):
         for step in self.childAlgorithms().values():
             step.setDescription(tr(step.description()))
             self.setChildAlgorithm(step)
-        self.setHelpContent({part: _help_text(part, tr(text)) for part, text in self.helpContent().items()})
+        texts = {part: _help_text(part, tr(text)) for part, text in self.helpContent().items()}
+        self.setHelpContent(texts)
         for output in self.outputDefinitions():
             output.setDescription(tr(output.description()))
         name_pages(self)
         for definition in self.parameterDefinitions():
             definition.setDescription(tr(definition.description()))
             # QGIS 3.22 keeps the texts of inputs with the model, not with them.
-            definition.setHelp(self.helpContent().get(definition.name(), tr(definition.help())))
+            definition.setHelp(texts.get(definition.name(), tr(definition.help())))
             if definition.type() == "field" and not definition.allowMultiple():
                 propose_usual_field(definition)
             elif definition.type() == "source":

@@ -18,6 +18,7 @@ from vbas.core.masking.own_clusters import kept_cluster
 from vbas.core.masking.placing import own_areas
 from vbas.core.masking.populations import Households
 
+from ..exploring import tried
 from .donut_towns import ragged_town
 
 
@@ -241,7 +242,7 @@ def test_points_that_are_held_back_make_no_cluster_elsewhere():
         return mask
 
     after: dict[int, list[float]] = {0: [], 5: []}
-    for _ in range(3):
+    for _ in range(tried(2, 3)):
         cases = rng.integers(0, len(points), 400)
         released = masked(5)(cases, rng)
         counts = candidates(households, area, released.points, area[cases], released.inner, released.outer)

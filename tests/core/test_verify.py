@@ -85,13 +85,13 @@ def agree_on_drawn_folders(tmp_path, numbers):
 
 @pytest.mark.slow
 def test_both_agree_on_damaged_folders(tmp_path):
-    agree_on_drawn_folders(tmp_path, range(60))
+    agree_on_drawn_folders(tmp_path, range(tried(30, 60)))
 
 
 @pytest.mark.slow
 def test_both_agree_on_many_damaged_folders(tmp_path):
     """On a thousand where others are drawn than usual."""
-    n = tried(100, 1000)
+    n = tried(60, 1000)
     found = agree_on_drawn_folders(tmp_path, range(60, 60 + n))
     assert sum(map(len, found.values())) == n and len(found) == 7
     assert all(found["class"]) and np.mean(found["crosswalk"]) > 0.5
