@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingOutputString, QgsProcessingParameterDefinition
+from collections.abc import Mapping
+
+from qgis.core import QgsProcessingContext, QgsProcessingOutputString, QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
 from ...core.language import as_data, tr
@@ -24,8 +26,9 @@ from ..form.release import release_folder, release_folder_settings, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..form.updating import IN_PLACE, entry, followed, update_or_not
 from ..handed_over import Handed, Releasing
+from ..layers.inputs import Inputs
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
-from ..nested.disclosure import disclosure_parameters
+from ..nested.disclosure import disclosure_parameters, settled_by_crosswalk
 from ..nested.levels import levels_coarser, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
@@ -142,6 +145,9 @@ class ReleaseDatabase(Releasing, InPlaceAlgorithm):
             **signing_conditions(),
         }
         return with_levels_coarser(own)
+
+    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
+        return settled_by_crosswalk(Inputs(self, parameters, context))
 
     def work(self, form: Form) -> Handed:
         if form.outputs.wanted("REPORT") and not form.given("REGIONS"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.job.generalising import LEVELS_COARSER
 from ...core.job.levels import CLOSED, DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE
 from ...core.job.values import NESTED
 from ...core.language import tr
@@ -14,6 +15,9 @@ from ...core.privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
 from ..form.effective import Condition, Conditions
 from ..form.form import FormJob
 from ..form.parameters import bounded, choice
+from ..form.understanding import is_blank
+from ..layers.inputs import Inputs
+from ..layers.reading.crosswalks import has_levels
 
 HIDING: Condition = {DISCLOSURE: [NO_SMALL_COUNT]}
 # Where levels come with a crosswalk, so that nothing tells beforehand whether there are several.
@@ -76,6 +80,14 @@ def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         advanced=True,
     )
+
+
+def settled_by_crosswalk(inputs: Inputs) -> Mapping[str, object]:
+    """What is settled where CROSSWALK has one level, and none of coarser values is added: there nothing is chosen."""
+    table = inputs.source("CROSSWALK")
+    if table is None or has_levels(table) or not is_blank(inputs.parameters.get(LEVELS_COARSER)):
+        return {}
+    return {DISCLOSURE: CLASS_HAS_K, "LOSS": "", LEFT_AREAS: "", LEFT_PEOPLE: ""}
 
 
 def say_of_one_level(job: FormJob) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from qgis.core import QgsProcessingContext
+
 from ...core.anonymise import rate
 from ...core.job.asking import rated
 from ...core.job.generalising import coarser_of
@@ -17,8 +21,9 @@ from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_parameters
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..handed_over import Handed, Releasing
+from ..layers.inputs import Inputs
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
-from ..nested.disclosure import disclosure_parameters, say_of_one_level
+from ..nested.disclosure import disclosure_parameters, say_of_one_level, settled_by_crosswalk
 from ..nested.levels import NUMBERS, loss
 
 
@@ -52,6 +57,9 @@ class Evaluate(Releasing):
 
     def conditions(self) -> Conditions:
         return conditions_with_costs({**PROTECTION, **OVER_TIME, **GENERALISING, **HELD_AGAINST})
+
+    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
+        return settled_by_crosswalk(Inputs(self, parameters, context))
 
     def made(self, job: FormJob) -> Handed:
         nested = regions.has_levels_in_crosswalk(job)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from qgis.core import QgsProcessingContext
+
 from ...core.anonymise import anonymise
 from ...core.errors import InputError
 from ...core.job.asking import ask_of
@@ -23,8 +27,9 @@ from ..form.release import CONDITIONS as IN_A_FOLDER
 from ..form.release import release_folder, release_folder_settings, released_records, ties
 from ..form.signing import sign_page_parameter, signing_conditions, signing_parameters
 from ..handed_over import Handed, Releasing
+from ..layers.inputs import Inputs
 from ..nested.disclosure import CONDITIONS as HELD_AGAINST
-from ..nested.disclosure import disclosure_parameters, say_of_one_level
+from ..nested.disclosure import disclosure_parameters, say_of_one_level, settled_by_crosswalk
 from ..nested.levels import levels_coarser, levels_to_show, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
@@ -85,6 +90,9 @@ class ReleaseRecords(Releasing):
                 "SITES": [{"REGIONS": GIVEN}],
             }
         )
+
+    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
+        return settled_by_crosswalk(Inputs(self, parameters, context))
 
     def work(self, form: Form) -> Handed:
         of_regions = [name for name in ("REGION_AUDIT", "REPORT") if form.outputs.wanted(name)]

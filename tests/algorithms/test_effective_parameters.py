@@ -378,3 +378,33 @@ def test_the_log_of_a_form_warns_and_goes_on(run, tmp_path):
 )
 def test_numbers_in_a_text_are_told_as_they_are_typed_and_other_words_in_quotation_marks(provider, text, told):
     assert f"{told} · " in effective("donutaudit", K_OUTER=text).sentence()
+
+
+@pytest.mark.parametrize("algorithm", ["releaserecords", "evaluate"])
+def test_over_a_crosswalk_of_one_level_nothing_counts_that_chooses_among_levels(
+    anonymize, run, grid, tmp_path, algorithm
+):
+    areas, records = grid
+    made = anonymize()  # holds its layers
+    report = tmp_path / "report.html"
+    output = {"RELEASED_RECORDS": "memory:"} if algorithm == "releaserecords" else {}
+    done = run(
+        algorithm,
+        RECORDS=records,
+        RECORD_REGION="home",
+        QUASI_IDENTIFIERS=["sex", "age"],
+        CROSSWALK=made.layer("CROSSWALK"),
+        REGIONS=areas,
+        REGION_ID="da",
+        DISCLOSURE="no small count follows",
+        CLOSED_BY_CHANCE=20,
+        LEAST_LEFT_AREAS=3,
+        REPORT=str(report),
+        **output,
+    )
+    used = table(report.read_text(encoding="utf-8"))
+    assert used["DISCLOSURE"] == "a class has k"
+    assert not {"LOSS", "CLOSED_BY_CHANCE", "LEAST_LEFT_AREAS", "LEAST_LEFT_PEOPLE"} & used.keys()
+    assert any("CROSSWALK has one level" in line for line in done.log)
+    (idle_line,) = [line for line in done.log if "has no effect here" in line]
+    assert "CLOSED_BY_CHANCE" in idle_line
