@@ -10,8 +10,10 @@ from qgis.core import QgsApplication, QgsProject
 from qgis.PyQt.QtGui import QTextDocument
 from qgis.PyQt.QtWidgets import QAbstractButton, QGroupBox, QLabel, QTabWidget, QTextBrowser
 
+from vbas.algorithms.layers.delivery.styles import style
 from vbas.core.language import CATALOGUES, language
 
+from .conftest import make_layer
 from .dialogs import MOST_WORDS, cut_boxes, scrolls_sideways, words_of_help
 from .test_dialogs import FORMS
 
@@ -121,3 +123,9 @@ def test_no_help_of_a_form_is_english(provider, english, name):
     # The choices are the words of the command line, the same in every language.
     choices = [word for definition in definitions if definition.type() == "enum" for word in definition.options()]
     assert all(word.isascii() for word in choices)
+
+
+def test_the_legend_of_dots_translates_our_word_and_no_category_of_theirs(qgis_app):
+    layer = make_layer({"category": ["others", "rural"]}, ["Point(0 0)", "Point(1 1)"], "EPSG:26914")
+    style(layer, "POINTS")
+    assert [item.label() for item in layer.renderer().legendSymbolItems()] == ["autres", "rural"]

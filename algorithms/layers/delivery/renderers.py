@@ -196,14 +196,14 @@ class NestedLevels:
 class Categorised:
     """A colour per value of a text field with few values; in the order of `colours` where that names them.
 
-    missing : the legend's words for no value; ours : whether the values are ours and English, which the legend shows in
-    the language of the user; symbol_style : of the symbols beside their colours
+    missing : the legend's words for no value; ours : the values that are ours and English, which the legend shows in
+    the language of the user, None for all; symbol_style : of the symbols beside their colours
     """
 
     field: str
     colours: dict[str, str] = dataclass_field(default_factory=dict)
     missing: str = ""
-    ours: bool = True
+    ours: tuple[str, ...] | None = None
     symbol_style: dict[str, str] = dataclass_field(default_factory=lambda: OUTLINE)
 
     def renderer(self, layer: QgsVectorLayer) -> QgsFeatureRenderer | None:
@@ -221,7 +221,7 @@ class Categorised:
             QgsRendererCategory(
                 value,
                 _symbol(layer, {"color": self.colours.get(value) or next(free), **self.symbol_style}),
-                tr(value_text(value)) if self.ours else value_text(value),
+                tr(value_text(value)) if self.ours is None or value in self.ours else value_text(value),
             )
             for value in drawn
         ]

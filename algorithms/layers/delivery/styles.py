@@ -19,6 +19,7 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QColor
 
 from ....core.analysis.moran import HIGH_HIGH, HIGH_LOW, LOW_HIGH, LOW_LOW, NOT_TOLD
+from ....core.cells.dots import OTHERS
 from ....core.language import as_data, tr
 from ....core.tables import tables_of
 from ....core.tables.schema import ESTIMATE, FOR_RELEASE, INTERNAL, TEST_DATA, kind_of_output
@@ -157,7 +158,7 @@ STYLES_OF: dict[str, tuple[Style, ...]] = {
     "LEFT_OUT": (Categorised("reason"), Plain(NO_VALUE)),
     "AUDIT": (Categorised("outcome"), Plain(REGION)),  # masked points; the groups of a dot map
     "MASKED": (Plain({**POINT, "color": "#009e73", "size": "1.8"}),),
-    "POINTS": (Categorised("category", ours=False, symbol_style=DOT), Plain({**DOT, "color": "#0072b2"})),
+    "POINTS": (Categorised("category", ours=(OTHERS,), symbol_style=DOT), Plain({**DOT, "color": "#0072b2"})),
     "SITE_POINTS": (Plain({**POINT, "color": "#7b3fa0", "size": "1.8"}),),
     "VORONOI": (Plain({"style": "no", "outline_color": "#7b3fa0", "outline_width": "0.3"}),),
 }
