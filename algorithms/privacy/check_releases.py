@@ -45,8 +45,8 @@ class CheckReleases(VbasAlgorithm):
         "<p>Nothing found means: nothing of the kinds listed here. Values of other fields are not looked at. Rows are "
         "counted: where a person has several, those that are told together may be of fewer people. A register knows "
         "which releases counted persons; of tables, only you do. Nor do tables say that classes are the same in all "
-        "periods (PERIODS), where nobody is in one that is missing, and more follows: of such releases give the "
-        "register.</p>"
+        "periods (PERIODS), where nobody is in one that is missing, and more follows: name the period of such releases "
+        "(PERIOD), or give the register.</p>"
     )
 
     def declare(self) -> None:
@@ -84,7 +84,16 @@ class CheckReleases(VbasAlgorithm):
         )
 
     def conditions(self) -> Conditions:
-        layers = ("RELEASES", "CROSSWALKS", "QUASI_IDENTIFIERS", "SENSITIVE", "COUNT_FIELD", "EACH_K", "BY_SIZE_ALONE")
+        layers = (
+            "RELEASES",
+            "CROSSWALKS",
+            "QUASI_IDENTIFIERS",
+            "SENSITIVE",
+            "COUNT_FIELD",
+            "EACH_K",
+            "BY_SIZE_ALONE",
+            "PERIOD",
+        )
         return {
             **{name: [{"REGISTER": NOT_GIVEN}] for name in layers},
             "HIERARCHY_RULES": [{"REGISTER": GIVEN}],

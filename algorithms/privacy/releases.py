@@ -12,12 +12,14 @@ from ...core.analysis.released import positions, whole_numbers
 from ...core.arrays import to_list
 from ...core.crosswalk import number_compactly
 from ...core.dataclass import dataclass
+from ...core.disclosure.in_series import in_all_periods
 from ...core.disclosure.published import Published, publish_rows
 from ...core.drawing import dissolve
 from ...core.errors import InputError, first_values
 from ...core.job.values import parts_of
 from ...core.language import tr
 from ...core.parameters import DEFAULT_K, SMALLEST_K
+from ...core.privacy.series import EACH_BY_ITSELF, THE_SAME
 from ...core.publish.register.chain import broken_chain
 from ...core.publish.register.published_releases import read_register
 from ...core.records.table import counts_of
@@ -48,7 +50,7 @@ def register_parameter(help_text: str, advanced: bool = False) -> QgsProcessingP
 
 
 def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
-    """RELEASES, CROSSWALKS, QUASI_IDENTIFIERS, SENSITIVE, COUNT_FIELD, EACH_K, BY_SIZE_ALONE."""
+    """RELEASES, CROSSWALKS, QUASI_IDENTIFIERS, SENSITIVE, COUNT_FIELD, EACH_K, BY_SIZE_ALONE, PERIOD."""
     yield layers(
         "RELEASES",
         tr("Releases, the earliest first"),
@@ -103,6 +105,20 @@ def release_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         advanced=True,
     )
+    yield text(
+        "PERIOD",
+        tr("Field with the period, of classes that are the same in all periods"),
+        "",
+        tr(
+            "The quasi-identifier that was PERIOD of releases made with PERIODS “{same}”. Where such a release shows a "
+            "class of one period and not that of another, nobody is in the other: what follows from that is looked "
+            "for too. Leave it empty for releases of “{each}”, of which that is not so.",
+            same=THE_SAME,
+            each=EACH_BY_ITSELF,
+        ),
+        optional=True,
+        advanced=True,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +166,14 @@ def releases_of(form: Form) -> ReleasesToCompare:
             raise InputError(
                 tr("SENSITIVE names “{name}”, which no release has: name fields that they show.", name=name)
             )
+    if form.given("PERIOD") and form.text("PERIOD") not in names:
+        raise InputError(
+            tr(
+                "PERIOD is “{period}”, which QUASI_IDENTIFIERS does not name: name it there too, or leave PERIOD "
+                "empty.",
+                period=form.text("PERIOD"),
+            )
+        )
     wanted = Wanted(tuple(names), tuple(sensitive), form.text("COUNT_FIELD"), aliases)
     parts = enumerate(zip(tables, crosswalks, _each_k(form, len(tables))))
     releases = [
@@ -208,8 +232,11 @@ def _release(
     level = whole_numbers(columns[LEVEL], LEVEL) - 1 if nested else np.zeros(len(number), np.int64)
     region = positions(levels, level, number)
     own_fields, by_value = ({name: columns[field] for name, field in some.items()} for some in (own, by_sensitive))
-    by_size = form.yes("BY_SIZE_ALONE")
-    return publish_rows(title, k, areas, levels, level, region, own_fields, counts, by_size, by_value)
+    period = form.text("PERIOD") if form.text("PERIOD") in own else ""
+    # A series goes where one of its periods is too small: of the others nothing follows from that.
+    by_size = form.yes("BY_SIZE_ALONE") and not period
+    published = publish_rows(title, k, areas, levels, level, region, own_fields, counts, by_size, by_value)
+    return in_all_periods(published, period)
 
 
 def disclosed_table(form: Form, rows: Sequence[Row], releases: Sequence[Published]) -> Table:

@@ -139,3 +139,24 @@ def test_what_is_wrong_is_said(publish, run):
         check(run, [one, one], EACH_K="5")
     with pytest.raises(QgsProcessingException, match="classes of fewer than 40 records"):
         check(run, [one, one], K=40)
+    with pytest.raises(QgsProcessingException, match="PERIOD is “year”, which QUASI_IDENTIFIERS does not name"):
+        check(run, [one, one], PERIOD="year")
+
+
+def test_of_tables_whose_classes_are_the_same_in_all_periods_a_missing_number_is_nobody(run):
+    """Of 2025 the first shows nobody in a and c, and 11 in b, e, f; the second 8 in a, c, e: so 3 are in b and f."""
+    regions = ([1, 2, 1, 3, 2, 2], [3, 1, 3, 1, 3, 2])
+    rows = (((1, "2024", 35), (2, "2024", 35), (2, "2025", 11)), ((3, "2024", 35), (3, "2025", 8)))
+    releases, crosswalks = [], []
+    for of, shown in zip(regions, rows):
+        region, year, n = map(list, zip(*shown))
+        releases.append(make_layer({"vbas_region": region, "q": ["u"] * len(n), "year": year, "records": n}))
+        crosswalks.append(make_layer({"area": list("abcdef"), "vbas_region": of}))
+
+    def counts(**more):
+        given = {"RELEASES": releases, "CROSSWALKS": crosswalks, "QUASI_IDENTIFIERS": "q;year", "PINNED": "memory:"}
+        done = run("checkreleases", **given, K=5, **more)
+        return [(row["year"], row["areas"], row["low"], row["high"]) for row in done.rows("PINNED")]
+
+    assert counts() == []
+    assert counts(PERIOD="year") == [("2025", "b;f", 3, 3)]
