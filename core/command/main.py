@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
 
     spread = commands.add_parser("spread", help=tr("estimated counts by area and group, for analysis"))
     spread.add_argument("folder", type=Path, metavar="FOLDER")
-    spread.add_argument("areas", type=Path, metavar="AREAS", help=tr("a file with the areas and their people"))
+    spread.add_argument("areas", metavar="AREAS", help=tr("a file with the areas and their people"))
     spread.add_argument("output", type=Path, metavar="OUTPUT.csv")
     spread.add_argument("--population", default="population", help=tr("the field of the areas with their people"))
     spread.add_argument("--by", default="", metavar="FIELD,FIELD", help=tr("fields of the release that make groups"))
@@ -256,18 +256,19 @@ def _spread(options: argparse.Namespace) -> int:
         )
     from ..analysis.reader import read_release
     from ..package.delivering import check_places, deliver_release
+    from .counts import areas_frame, counts_text, what_does_not_hold
+    from .files import path_of_source
 
-    reads = {"FOLDER": options.folder, "AREAS": options.areas}
-    check_places(None, {"OUTPUT": options.output}, reads)
+    areas = path_of_source(options.areas, Path.cwd())
+    check_places(None, {"OUTPUT": options.output}, {"FOLDER": options.folder, "AREAS": areas})
+    names = [name.strip() for name in options.by.split(",") if name.strip()]
     try:
-        release = read_release(options.folder, areas=options.areas, population=options.population)
+        warnings = what_does_not_hold(options.folder)
+        release = read_release(options.folder, areas=areas_frame(options.areas), population=options.population)
+        text = counts_text(release, names)
     except OSError as error:  # such as a file that another program has open on Windows
         return _failed(error, INPUT)
-    names = [name.strip() for name in options.by.split(",") if name.strip()]
-    counts = release.counts(by=names)
-    geometry = getattr(counts, "_geometry_column_name", None)
-    text = counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv(lineterminator="\n")
-    for warning in deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)}):
+    for warning in [*warnings, *deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)})]:
         sys.stderr.write(tr("Warning: {sentence}", sentence=warning) + "\n")
     return DONE
 

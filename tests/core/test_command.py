@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
 import json
@@ -33,6 +34,7 @@ from vbas.core.job.settings import SETTINGS
 from vbas.core.library.frames import frame_of
 from vbas.core.package.place import FolderPlace
 from vbas.core.publish.files import FileSystem
+from vbas.core.publish.geopackage.making import make_geopackage
 from vbas.core.publish.register import entry
 from vbas.core.publish.register.published_releases import read_register
 from vbas.core.releases.updates import Comparing
@@ -361,6 +363,63 @@ def test_analysts_get_counts_by_area(job, tmp_path, capsys):
         "rows"
     ]
     assert counts["estimate"].sum() == pytest.approx(released)
+
+
+def spread_of(tmp_path, *given):
+    """The rows that “spread” writes, as text."""
+    output = tmp_path / "counts.csv"
+    assert main(["spread", str(tmp_path / "release"), *given, str(output), "--population", "people"]) == DONE
+    return list(csv.reader(output.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.mark.parametrize("written", ["CSV", "GeoPackage"])
+def test_counts_of_rows_that_come_with_counts(job, rows, tmp_path, written):
+    pd.DataFrame(rows).assign(n=3).to_csv(tmp_path / "records.csv", index=False)
+    assert main(["anonymize", job(RECORD_COUNT="n", FOLDER_FORMAT=written), "--quiet"]) == DONE
+    resource = json.loads((tmp_path / "release" / "datapackage.json").read_text(encoding="utf-8"))["resources"][0]
+    estimates = [float(row[1]) for row in spread_of(tmp_path, str(tmp_path / "areas.csv"))[1:]]
+    assert sum(estimates) > 2.9 * resource["rows"]
+
+
+def test_areas_of_counts_are_read_as_those_of_a_job(job, tmp_path, capsys):
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    expected = spread_of(tmp_path, str(tmp_path / "areas.csv"), "--by", "sex")
+    areas = pd.read_csv(tmp_path / "areas.csv", dtype=str)
+    areas.to_csv(tmp_path / "others.csv", index=False, sep=";")
+    assert spread_of(tmp_path, str(tmp_path / "others.csv"), "--by", "sex") == expected
+    file = tmp_path / "areas.gpkg"
+    make_geopackage(file, {"census": dict.fromkeys(areas, "TEXT"), "others": {"area": "TEXT"}})
+    with closing(sqlite3.connect(file)) as connection:
+        names, places = ", ".join(areas), ", ".join("?" * len(areas.columns))
+        connection.executemany(f"INSERT INTO census ({names}) VALUES ({places})", areas.values.tolist())
+        connection.commit()
+    assert spread_of(tmp_path, f"{file}|layername=census", "--by", "sex") == expected
+    (tmp_path / "latin.csv").write_bytes("area;people;name\n1;5;é\n".encode("latin-1"))
+    for strange in ("latin.csv", "release/datapackage.json"):
+        given = [str(tmp_path / "release"), str(tmp_path / strange), str(tmp_path / "other.csv")]
+        assert main(["spread", *given]) == INPUT
+        assert capsys.readouterr().err.startswith("Areas: ")
+
+
+def test_counts_tell_an_empty_text_from_a_missing_one(tmp_path):
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0], "people": [30, 10]}
+    people = {"area": ["a", "b"] * 45, "sex": ["F", "", None] * 30, "ill": [True] * 90}
+    anonymize(areas, people, area="area", quasi_identifiers=["sex", "ill"]).write(tmp_path / "release")
+    pd.DataFrame(areas).to_csv(tmp_path / "areas.csv", index=False)
+    rows = spread_of(tmp_path, str(tmp_path / "areas.csv"), "--by", "sex,ill")
+    assert rows[0][:3] == ["area", "sex", "ill"]
+    assert [row[:4] for row in rows[1:4]] == [["a", sex, "true", "22.5"] for sex in ("", "F", "NA")]
+
+
+def test_counts_of_a_release_that_was_changed_come_with_a_warning(job, tmp_path, capsys):
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    records = tmp_path / "release" / "records.csv"
+    lines = records.read_text(encoding="utf-8").splitlines(keepends=True)
+    spread_of(tmp_path, str(tmp_path / "areas.csv"))
+    assert "does not hold" not in capsys.readouterr().err
+    records.write_text("".join(lines[:-1]), encoding="utf-8")
+    spread_of(tmp_path, str(tmp_path / "areas.csv"))
+    assert "Warning: release: “content records” does not hold" in capsys.readouterr().err
 
 
 @of_posix
