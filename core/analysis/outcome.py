@@ -248,7 +248,7 @@ def p_values(observed: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     observed : (m,); drawn : (D,). Barnard 1963: discussion of Bartlett.
     """
     drawn = np.sort(drawn)
-    at_least = len(drawn) - np.searchsorted(drawn, np.asarray(observed) * (1 - 1e-12) - 1e-12)
+    at_least = len(drawn) - np.searchsorted(drawn, observed - 1e-12 * (1 + np.abs(observed)))
     return np.asarray((1 + at_least) / (len(drawn) + 1))
 
 
