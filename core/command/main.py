@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -139,7 +140,7 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
 
 
 def _anonymize(options: argparse.Namespace) -> int:
-    return _made(options, ["vbas", "anonymize", options.job.name])
+    return _made(options, ["vbas", "anonymize", str(options.job)])
 
 
 def _update(options: argparse.Namespace) -> int:
@@ -149,7 +150,7 @@ def _update(options: argparse.Namespace) -> int:
     words = [*(["--entry", options.entry] if options.entry else []), *(["--replaces"] if options.replaces else [])]
     words += [f"--followed={options.followed}"] if options.followed else []
     updating = Updating(options.entry, UPDATED if options.replaces else FURTHER, options.followed or "")
-    return _made(options, ["vbas", "update", options.job.name, *words], updating)
+    return _made(options, ["vbas", "update", str(options.job), *words], updating)
 
 
 def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating | None = None) -> int:
@@ -158,6 +159,7 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
     from ..package.delivering import check_places
+    from ..report.provenance import Commands
     from .job_file import (
         FOLDER,
         LAYERS,
@@ -200,7 +202,13 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
     pages = {name: path for name, path in outputs.items() if name != FOLDER}
     reads = {"JOB": options.job, **files_read(values, beside)}
     check_places((FOLDER, outputs[FOLDER]) if FOLDER in outputs else None, pages, reads)
-    command = " ".join([*words, *(f"--set {change}" for change in options.set)])
+    changes = [word for change in options.set for word in ("--set", change)]
+    folder = [] if options.folder is None else ["--folder", str(options.folder)]
+    # The job is said with its changes: what stands in the file alone would make another release.
+    job_text = written_job(
+        values if options.folder is None else {**values, FOLDER: _seen_from(beside, outputs[FOLDER])}
+    )
+    commands = Commands(shlex.join([*words, *folder, *changes]), job=job_text, of_job=shlex.join(words))
     release = made_of(
         areas,
         records,
@@ -208,9 +216,8 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
         None,
         progress,
         log,
-        command,
+        commands,
         FOLDER in outputs,
-        job_text=written_job(read_job(options.job)),
         updating=updating,
         linking=linking,
     )
@@ -220,6 +227,14 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
         log.info(sentence)
     sys.stdout.write(release.content_hash + "\n")
     return DONE
+
+
+def _seen_from(folder: Path, path: Path) -> str:
+    """A path as one that starts from a folder; as it is where that is on another disk."""
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:
+        return str(path)
 
 
 def _check(options: argparse.Namespace) -> int:

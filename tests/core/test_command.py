@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import errno
 import hashlib
+import html
 import json
 import os
+import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -92,6 +95,30 @@ def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     assert main(["check", str(tmp_path / "release")]) == main(["verify", str(tmp_path / "release")]) == DONE
     assert main(["check", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
     assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
+
+
+def code_after(page, heading):
+    """What is shown to be typed as it stands, under a heading of a page."""
+    return html.unescape(page.split(f">{heading}</h2>")[1].split("<code>")[1].split("</code>")[0])
+
+
+def test_the_page_says_what_makes_this_release_again(job, tmp_path, capsys, monkeypatch):
+    """Its command as a shell takes it, and its job with the changes."""
+    monkeypatch.chdir(tmp_path)
+    job(RELEASE="nested levels", K=7)
+    given = ["anonymize", "job.toml", "--folder", "of may", "--set", "RELEASE=one level", "--set", "REPORT=page.html"]
+    assert main([*given, "--set", "K=6", "--quiet"]) == DONE
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    hash_of_first = capsys.readouterr().out
+    program, *words = shlex.split(code_after(page, "Run it again"))
+    assert program == "vbas" and words == [*given, "--set", "K=6"]
+    (tmp_path / "again.toml").write_text(code_after(page, "The job"), encoding="utf-8")
+    shutil.rmtree(tmp_path / "of may")
+    assert main(["anonymize", "again.toml", "--quiet"]) == DONE
+    assert capsys.readouterr().out == hash_of_first and (tmp_path / "of may").is_dir()
+    assert "With this text, “vbas anonymize job.toml” makes the release" in page
+    package = json.loads((tmp_path / "of may" / "datapackage.json").read_text(encoding="utf-8"))
+    assert "QUASI_IDENTIFIERS=sex;age" in shlex.split(package["vbas"]["made_by"]["command"])
 
 
 def test_names_that_a_code_page_lacks_are_written_by_their_numbers(job, tmp_path, rows):
