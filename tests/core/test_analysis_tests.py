@@ -24,6 +24,7 @@ from vbas.core.analysis.released import released_rows
 from vbas.core.analysis.scan import BERNOULLI, EITHER, HIGH, LOW, POISSON, scan
 from vbas.core.analysis.spreading import spread
 from vbas.core.areas import make_areas
+from vbas.core.crosswalk import crosswalk_from_table
 from vbas.core.errors import InputError
 from vbas.core.levels import Levels, own_regions
 from vbas.core.neighbours import point_neighbours
@@ -331,6 +332,15 @@ def test_where_nobody_is_a_case_no_map_foretells_more():
     nobody = with_cases(everybody, np.zeros_like(everybody.cases))
     wide, prior = chosen_bandwidth(areas.points, nobody)
     assert wide == candidate_bandwidths(areas.points, nobody.expected).max() and prior == 0
+
+
+def test_nobody_is_at_risk_where_nothing_is_shown():
+    """An area that the crosswalk leaves out has no records, whatever its people: no rate is low for that."""
+    areas = make_areas(["a", "b", "c"], [(0, 0), (900, 0), (0, 900)], [30, 30, 40])
+    crosswalk = crosswalk_from_table(areas, ["a", "b", "c"], [1, 2, None])
+    rows = released_rows(areas, Levels((crosswalk,)), {"vbas_region": column_from_values([1, 2])})
+    outcome = outcome_of(rows, spread(rows), np.ones(2, int), (), areas.population)
+    assert outcome.expected.tolist() == [1, 1, 0] and outcome.denominator.tolist() == [30, 30, 0]
 
 
 def test_strata_and_people_from_elsewhere():
