@@ -35,6 +35,7 @@ from .tables_of import (
     numbers_where_written_so,
     rows_of,
     table_of,
+    with_numbers,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +210,8 @@ class AnalysableRelease:
         weights.eliminate_zeros()
         class_of = np.repeat(np.arange(len(first_row), dtype=np.int64), np.diff(weights.indptr))
         columns = {LEVEL: levels[class_of], REGION: numbers[class_of]}
-        columns.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
+        shown = {own: self.rows.fields[own] for own in _listed(by)}
+        columns.update({own: of.categories[of.codes[first_row[class_of]]] for own, of in shown.items()})
         estimate = weights.data * records[class_of]
         columns.update({"records": records[class_of], name: self.areas.index[weights.indices]})
         return pd.DataFrame({**columns, "weight": weights.data, "estimate": estimate})
@@ -426,7 +428,7 @@ def read_release(
         raise InputError(tr("Give the records, the crosswalk and the areas, or a folder that has them."))
     own, joining = described_table(records, "records"), described_table(crosswalk, "crosswalk")
     fields = {} if own is None else rows_of(own)
-    released = table_of(records, tr("Released records"), "records") if own is None else frame_of(fields)
+    released = table_of(records, tr("Released records"), "records") if own is None else with_numbers(frame_of(fields))
     between = table_of(crosswalk, tr("Crosswalk"), "crosswalk", None) if joining is None else frame_of(rows_of(joining))
     levels_of = _level_fields(between)
     if area is None and joining is not None:

@@ -123,12 +123,21 @@ def frame_of(fields: dict[str, Column]) -> pd.DataFrame:
     return pd.DataFrame({name: column.categories[column.codes].tolist() for name, column in fields.items()})
 
 
+def with_numbers(frame: pd.DataFrame, codes: Sequence[str] = ()) -> pd.DataFrame:
+    """The frame with texts as numbers where all of a field are written as such; codes : fields that stay text."""
+    texts = [name for name in frame.columns if name not in codes and _is_text(frame[name])]
+    return frame.assign(**{name: numbers_where_written_so(frame[name]) for name in texts})
+
+
+def _is_text(column: pd.Series) -> bool:
+    return all(isinstance(value, str) for value in column.dropna().unique())
+
+
 def _of_csv(path: Path, codes: Sequence[str] | None) -> pd.DataFrame:
     import pandas as pd
 
     texts = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""], encoding="utf-8-sig")
-    read = [] if codes is None else [name for name in texts.columns if name not in codes]
-    return texts.assign(**{name: numbers_where_written_so(texts[name]) for name in read})
+    return texts if codes is None else with_numbers(texts, codes)
 
 
 def numbers_where_written_so(column: pd.Series) -> pd.Series:

@@ -306,6 +306,17 @@ def test_whole_numbers_beside_missing_ones_stay_whole(tmp_path):
     assert [repr(age) for age in counts["age"].tolist()[:2]] == ["34", "None"]
 
 
+def test_texts_that_are_numbers_are_numbers_for_models_and_texts_as_groups(tmp_path):
+    """Of a table in CSV, of which every value is text."""
+    areas = pd.DataFrame({"area": ["a", "b"], "x": [0, 900], "y": [0, 0], "population": [30, 10]})
+    people = pd.DataFrame({"area": ["a", "b"] * 30, "dose": ["2.50", "10.25", "007"] * 20, "age": ["34", "7"] * 30})
+    made = anonymize(areas, people, area="area", quasi_identifiers=["age"], k=5, keep_fields="dose")
+    made.write(tmp_path / "release")
+    release = read_release(tmp_path / "release", areas=areas)
+    assert release.records["age"].tolist()[:1] == [34] and "007" in set(release.records["dose"])
+    assert set(release.counts("age")["age"]) == set(release.spread("age")["age"]) == {"34", "7"}
+
+
 @pytest.mark.parametrize("codes", [["1", "2", "3"], ["4", "02", "3"]])
 def test_areas_that_lost_their_zeros_are_told_of(codes):
     areas = pd.DataFrame({"area": codes, "population": [1, 1, 1]})
