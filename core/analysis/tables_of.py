@@ -45,6 +45,25 @@ def table_of(table: TableInput, what: str, name: str = "", codes: Sequence[str] 
     path = Path(table)
     if not path.is_file():
         raise InputError(tr("{what}: there is no file “{path}”.", what=what, path=str(path)))
+    try:
+        read = _of_file(path, name, codes)
+    except (ValueError, RuntimeError, sqlite3.Error) as error:  # what these readers refuse
+        raise InputError(
+            tr("{parameter}: “{path}” cannot be read: {error}", parameter=what, path=str(path), error=str(error))
+        ) from error
+    if read is not None:
+        return read
+    raise InputError(
+        tr(
+            "{what}: “{path}” cannot be read here: give a CSV, GeoPackage or Parquet file, or a frame of pandas.",
+            what=what,
+            path=str(path),
+        )
+    )
+
+
+def _of_file(path: Path, name: str, codes: Sequence[str] | None) -> pd.DataFrame | None:
+    """A table of a file, None where nothing here reads its kind; arguments as for `table_of`."""
     suffix = path.suffix.lower()
     if suffix == ".csv":
         return _of_csv(path, codes)
@@ -56,13 +75,7 @@ def table_of(table: TableInput, what: str, name: str = "", codes: Sequence[str] 
         import geopandas
 
         return geopandas.read_file(path)
-    raise InputError(
-        tr(
-            "{what}: “{path}” cannot be read here: give a CSV, GeoPackage or Parquet file, or a frame of pandas.",
-            what=what,
-            path=str(path),
-        )
-    )
+    return None
 
 
 def found_in(folder: Path, name: str) -> Path:

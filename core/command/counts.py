@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def what_does_not_hold(folder: Path) -> list[str]:
     """Sentences on the claims of a release that its files do not keep, such as of one that was changed; none of a
-    folder that claims nothing."""
+    folder that claims nothing. Raises InputError where there is no folder."""
+    if not folder.is_dir():
+        raise InputError(tr("There is no folder “{folder}”.", folder=str(folder)))
     if not (folder / DESCRIPTION).is_file():
         return []
     return [

@@ -276,15 +276,14 @@ def _spread(options: argparse.Namespace) -> int:
 
     areas = path_of_source(options.areas, Path.cwd())
     check_places(None, {"OUTPUT": options.output}, {"FOLDER": options.folder, "AREAS": areas})
-    names = [name.strip() for name in options.by.split(",") if name.strip()]
+    names, log = [name.strip() for name in options.by.split(",") if name.strip()], _Log(True)
     try:
-        warnings = what_does_not_hold(options.folder)
+        log.warn(*what_does_not_hold(options.folder))
         release = read_release(options.folder, areas=areas_frame(options.areas), population=options.population)
         text = counts_text(release, names)
     except OSError as error:  # such as a file that another program has open on Windows
         return _failed(error, INPUT)
-    for warning in [*warnings, *deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)})]:
-        sys.stderr.write(tr("Warning: {sentence}", sentence=warning) + "\n")
+    log.warn(*deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)}))
     return DONE
 
 

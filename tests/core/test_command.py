@@ -449,6 +449,18 @@ def test_counts_of_a_release_that_was_changed_come_with_a_warning(job, tmp_path,
     assert "Warning: release: “content records” does not hold" in capsys.readouterr().err
 
 
+def test_what_counts_cannot_be_made_of_is_said_in_a_sentence(job, tmp_path, capsys):
+    given = [str(tmp_path / "areas.csv"), str(tmp_path / "counts.csv"), "--population", "people"]
+    job()
+    assert main(["spread", str(tmp_path / "nowhere"), *given]) == INPUT
+    assert "There is no folder" in capsys.readouterr().err
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "crosswalk.csv").write_text("area,vbas_region\na,1\n", encoding="utf-8")
+    (tmp_path / "plain" / "released_records.csv").write_bytes("vbas_region,q\n1,é\n".encode("latin-1"))
+    assert main(["spread", str(tmp_path / "plain"), *given]) == INPUT
+    assert capsys.readouterr().err.startswith("Released records: ")
+
+
 @of_posix
 def test_counts_by_area_are_put_in_their_place_whole_or_not_at_all(job, tmp_path, capsys, monkeypatch):
     assert main(["anonymize", job(), "--quiet"]) == DONE
