@@ -140,7 +140,7 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
 
 
 def _anonymize(options: argparse.Namespace) -> int:
-    return _made(options, ["vbas", "anonymize", str(options.job)])
+    return _made(options, "anonymize")
 
 
 def _update(options: argparse.Namespace) -> int:
@@ -150,11 +150,13 @@ def _update(options: argparse.Namespace) -> int:
     words = [*(["--entry", options.entry] if options.entry else []), *(["--replaces"] if options.replaces else [])]
     words += [f"--followed={options.followed}"] if options.followed else []
     updating = Updating(options.entry, UPDATED if options.replaces else FURTHER, options.followed or "")
-    return _made(options, ["vbas", "update", str(options.job), *words], updating)
+    return _made(options, "update", words, updating)
 
 
-def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating | None = None) -> int:
-    """Make and deliver the release of a job; words : of the command, for the report."""
+def _made(
+    options: argparse.Namespace, command: str, words: Sequence[str] = (), updating: Updating | None = None
+) -> int:
+    """Make and deliver the release of a job; command, words : what is typed before and behind it, for the report."""
     from ..errors import InputError
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
@@ -208,7 +210,9 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
     job_text = written_job(
         values if options.folder is None else {**values, FOLDER: _seen_from(beside, outputs[FOLDER])}
     )
-    commands = Commands(shlex.join([*words, *folder, *changes]), job=job_text, of_job=shlex.join(words))
+    of_job = shlex.join(["vbas", command, options.job.name, *words])
+    again = shlex.join(["vbas", command, str(options.job), *words, *folder, *changes])
+    commands = Commands(again, job=job_text, of_job=of_job)
     release = made_of(
         areas,
         records,
