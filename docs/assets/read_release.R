@@ -35,8 +35,9 @@ read_release <- function(records, crosswalk = NULL, areas = NULL, area = NULL, p
     if (is.null(crosswalk)) crosswalk <- file_in(folder, "crosswalk")
     if (is.null(areas)) areas <- file_in(folder, "areas")
   }
-  if (is.null(count) && comes_with_counts(records)) count <- "records"
+  counted <- comes_with_counts(records)
   records <- read_table(records, missing)
+  if (is.null(count) && counted && "records" %in% names(records)) count <- "records"
   crosswalk <- read_table(crosswalk, codes = NULL)
   fields <- grep("^vbas_region(_[0-9]+)?$", names(crosswalk), value = TRUE)
   if (length(fields) > 1) fields <- paste0("vbas_region_", seq_along(fields))
