@@ -14,7 +14,7 @@ from ...core.dataclass import dataclass
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.records.columns import column_numbers
-from ...core.records.table import counts_of
+from ...core.records.table import COUNT_FIELD, counts_of
 from ..form import parameters as shared
 from ..form import regions
 from ..form.areas import area_parameters, areas_of
@@ -175,6 +175,14 @@ def release_of(form: Form, names: Sequence[str]) -> AnalysedRelease:
     if not form.given("CROSSWALK"):
         raise InputError(
             tr("CROSSWALK is not given: it came with the release. Only RECORDS that are spread already need none.")
+        )
+    if not count and COUNT_FIELD not in wanted and source.fields().lookupField(COUNT_FIELD) >= 0:
+        form.warn(
+            tr(
+                "RECORDS has a field “{name}”, as a release of counted rows has, but each row is taken for one record: "
+                "where the field says how many a row stands for, give it as RECORD_COUNT.",
+                name=COUNT_FIELD,
+            )
         )
     layer = areas_of(form.job)
     _, levels = regions.levels_of_crosswalk(form.job, layer.areas)

@@ -15,7 +15,7 @@ from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.language import tr
 from ...core.records import sqlite_file
-from ...core.report.provenance import InputUsed, Provenance, now
+from ...core.report.provenance import Commands, InputUsed, Provenance, now
 from ...core.secrecy import without_secrets
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.layer_file import layer_file
@@ -33,11 +33,12 @@ def provenance_of(form: Form) -> Provenance:
     """One run, for its internal report: all that counted."""
     command, caveats = command_of(form, form.given_inputs())
     parameters = [(label, _discreet(value)) for label, value in form.rows() if value != ""]
-    job, job_file = ("", "")
+    job = of_job = ""
     if form.has(JOB_FILE) and form.outputs.wanted(JOB_FILE):
         target = form.outputs.target(JOB_FILE)
-        job, job_file = job_of(form), JOB_FILE if target is None else target.name
-    return Provenance(parameters, now(), versions(), list(_inputs(form)), command, caveats, job, job_file)
+        job, of_job = job_of(form), f"vbas anonymize {JOB_FILE if target is None else target.name}"
+    commands = Commands(command, caveats, job, of_job)
+    return Provenance(parameters, now(), versions(), list(_inputs(form)), commands)
 
 
 def versions() -> list[tuple[str, str]]:

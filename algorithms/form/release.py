@@ -186,7 +186,7 @@ def _said(form: Form, entry: str) -> Said:
         for name, value in form.values().items()
         if name in allowed and name not in INPUTS and value not in ("", None)
     }
-    return what_is_said(form.algorithm.id(), values, form.text(LICENCE), entry)
+    return what_is_said(form.job, form.algorithm.id(), values, form.text(LICENCE), entry)
 
 
 def _crs(crs: QgsCoordinateReferenceSystem) -> Crs:

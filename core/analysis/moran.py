@@ -20,6 +20,7 @@ from .outcome import Outcome, p_values
 HIGH_HIGH, LOW_LOW = as_data("high among high"), as_data("low among low")
 HIGH_LOW, LOW_HIGH = as_data("high among low"), as_data("low among high")
 NOT_TOLD = as_data("not told from chance")
+ROUNDING = 1e-9  # of the expected cases of an area
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,10 @@ def index_of(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """I of each draw, (D,), of each area, (D, n), and residuals, (D, n); cases : (D, n)."""
     used = expected > 0
-    residual = np.divide(cases - expected, np.sqrt(np.maximum(expected, 1e-300)), out=np.zeros_like(cases), where=used)
+    excess = cases - expected
+    # Where all records weigh alike every draw is as expected, and what is left by adding up is no pattern.
+    excess[np.abs(excess) <= ROUNDING * expected] = 0.0
+    residual = np.divide(excess, np.sqrt(np.maximum(expected, 1e-300)), out=np.zeros_like(cases), where=used)
     residual = np.where(used, residual - residual[:, used].mean(axis=1, keepdims=True), 0.0)
     lag = (weights @ residual.T).T
     squares = np.maximum((residual**2).sum(axis=1), 1e-300)

@@ -160,7 +160,8 @@ def outcome_of(
     strata : tuple of str
         Fields of the release by which rates may differ anyhow, such as age: expected cases take account of them.
     population : ndarray of shape (n,), optional
-        People at risk by area, in place of the records that are no cases.
+        People at risk by area, in place of the records that are no cases; those of areas that the crosswalk leaves out
+        do not count.
 
     Returns
     -------
@@ -198,6 +199,9 @@ def outcome_of(
     cases = np.bincount(cell_of, records * (is_case[known] > 0), len(cells)).astype(np.int64)
     if not cases.sum():
         raise InputError(tr("No released record is a case: say in CASE_FIELD and CASE_VALUES which are."))
+    if population is not None:  # of areas in which no record can be shown nobody is at risk
+        somewhere = np.any([crosswalk.region_of >= 0 for crosswalk in rows.levels.crosswalks], axis=0)
+        population = np.where(somewhere, population, 0.0)
     if population is not None and not population.sum() > 0:
         raise InputError(tr("POPULATION is 0 in every area: choose another field."))
     order = np.argsort(cells[:, 0], kind="stable")
@@ -248,7 +252,7 @@ def p_values(observed: np.ndarray, drawn: np.ndarray) -> np.ndarray:
     observed : (m,); drawn : (D,). Barnard 1963: discussion of Bartlett.
     """
     drawn = np.sort(drawn)
-    at_least = len(drawn) - np.searchsorted(drawn, np.asarray(observed) * (1 - 1e-12) - 1e-12)
+    at_least = len(drawn) - np.searchsorted(drawn, observed - 1e-12 * (1 + np.abs(observed)))
     return np.asarray((1 + at_least) / (len(drawn) + 1))
 
 

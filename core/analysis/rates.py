@@ -25,6 +25,7 @@ FOLDS, BANDWIDTHS = 5, 14
 # How much the rate of all is believed beside what the kernel takes in: in the cases that it usually expects.
 PRIORS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)
 AT_ONCE = 1_000  # rows of distances
+ROUNDING = 1e-12  # of a variance of ratios: what adding up leaves where all are 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +221,7 @@ def _credibility(outcome: Outcome, raw: np.ndarray) -> np.ndarray:
     share = expected / expected.sum()
     mean = float((share * np.nan_to_num(raw)).sum())
     between = float((share[used] * (raw[used] - mean) ** 2).sum() - (share * chance).sum())
-    if between <= 0:
+    if between <= ROUNDING:
         return np.zeros(len(raw))
     return np.where(used, between / (between + chance), 0.0)
 

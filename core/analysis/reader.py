@@ -15,22 +15,34 @@ from typing import TYPE_CHECKING, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..areas import identifier_text, make_areas
+from ..areas import identifier_text, make_areas, said_of_lost_zeros, without_zeros_of
 from ..crosswalk import crosswalk_from_table
 from ..dataclass import dataclass
-from ..errors import InputError
-from ..language import tr
+from ..errors import InputError, first_values
+from ..language import plural, tr
 from ..levels import make_levels
+from ..package.table import AREA, COUNT
 from ..records.columns import column_from_values, column_numbers
 from .fitting import STOP, Fitted, Margin, fit, margin_of
 from .released import LEVEL, REGION, ReleasedRows, released_rows
 from .spreading import NONE, Spread, rows_of_equal_weights, spread
-from .tables_of import DESCRIPTION, TableInput, found_in, table_of
+from .tables_of import (
+    DESCRIPTION,
+    TableInput,
+    described_table,
+    found_in,
+    frame_of,
+    numbers_where_written_so,
+    rows_of,
+    table_of,
+    with_numbers,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Names = Union[str, Sequence[str]]
+COUNTED = ("estimate", "share", "rows", "effective", "at_area")  # columns of what is counted by area
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +161,9 @@ class AnalysableRelease:
         >>> release.counts()["estimate"].tolist()
         [1.0, 3.0]
         """
-        frame = table_of(table, tr("MARGINS"))
+        shown = [name for name in _listed(fields) if name in self.rows.fields]
+        texts = [name for name in shown if any(isinstance(value, str) for value in self.rows.fields[name].categories)]
+        frame = table_of(table, tr("MARGINS"), codes=[area, *texts])
         _check_fields(frame, [area, *_listed(fields), people], tr("MARGINS"))
         columns = {name: column_from_values(frame[name]) for name in _listed(fields)}
         number = column_numbers(column_from_values(frame[people]), people, "MARGIN_COUNT")
@@ -189,13 +203,15 @@ class AnalysableRelease:
             label = self.records.index.repeat(np.diff(weights.indptr))
             there = self.areas.index[weights.indices]
             return pd.DataFrame({name: there, "weight": weights.data}, index=label)
+        self._check_apart(_listed(by), (LEVEL, REGION, "records", "weight", "estimate"))
         first_row, records = rows_of_equal_weights(self.rows, self.weights, _listed(by))
         levels, numbers = self.rows.level[first_row] + 1, self.rows.numbers(first_row)
         weights = self.weights.profiles[self.weights.profile_of[first_row]].tocsr()
         weights.eliminate_zeros()
         class_of = np.repeat(np.arange(len(first_row), dtype=np.int64), np.diff(weights.indptr))
         columns = {LEVEL: levels[class_of], REGION: numbers[class_of]}
-        columns.update({own: self.records[own].to_numpy()[first_row[class_of]] for own in _listed(by)})
+        shown = {own: self.rows.fields[own] for own in _listed(by)}
+        columns.update({own: of.categories[of.codes[first_row[class_of]]] for own, of in shown.items()})
         estimate = weights.data * records[class_of]
         columns.update({"records": records[class_of], name: self.areas.index[weights.indices]})
         return pd.DataFrame({**columns, "weight": weights.data, "estimate": estimate})
@@ -229,6 +245,7 @@ class AnalysableRelease:
         import pandas as pd
 
         names = _listed(by)
+        self._check_apart(names, COUNTED)
         group_of, groups = self.rows.groups(names)
         counts = self.weights.counts(group_of, len(groups))
         n_areas, n_groups = len(self.areas), len(groups)
@@ -239,7 +256,7 @@ class AnalysableRelease:
         columns = {
             name: self.rows.fields[name].categories[groups[of_group, position]] for position, name in enumerate(names)
         }
-        for name in ("estimate", "share", "rows", "effective", "at_area"):
+        for name in COUNTED:
             columns[name] = getattr(counts, name).T.ravel()
         return self._on_map(pd.DataFrame(columns, index=self.areas.index[at]))
 
@@ -330,6 +347,18 @@ class AnalysableRelease:
             columns[f"mean_{name}"], columns[f"sd_{name}"] = self.weights.exposure(numbers)
         return pd.DataFrame(columns, index=self.records.index)
 
+    def _check_apart(self, names: Sequence[str], ours: Sequence[str]) -> None:
+        """Raises InputError for a field that is called as one of ours, whose place it would take."""
+        taken = [name for name in names if name in (self.areas.index.name, *ours)]
+        if taken:
+            raise InputError(
+                tr(
+                    "Field “{name}” has the name of a column that the result has anyhow: rename it in the released "
+                    "rows first, and give these.",
+                    name=taken[0],
+                )
+            )
+
     def _on_map(self, table: pd.DataFrame) -> pd.DataFrame:
         """The table with the shapes of the areas, where they have any."""
         geometry = getattr(self.areas, "_geometry_column_name", None)
@@ -361,7 +390,8 @@ def read_release(
     population : str
         The field of the areas with their people, of any census.
     count : str, optional
-        The field of the records that says how many each row stands for.
+        The field of the records that says how many each row stands for; of a folder that RELEASE_FOLDER wrote it is
+        known.
 
     Returns
     -------
@@ -396,10 +426,13 @@ def read_release(
         areas = found_in(folder, "areas") if areas is None else areas
     if crosswalk is None or areas is None:
         raise InputError(tr("Give the records, the crosswalk and the areas, or a folder that has them."))
-    released = table_of(records, tr("Released records"), "records")
-    between = table_of(crosswalk, tr("Crosswalk"), "crosswalk")
-    surfaces = table_of(areas, tr("Areas"))
+    own, joining = described_table(records, "records"), described_table(crosswalk, "crosswalk")
+    fields = {} if own is None else rows_of(own)
+    released = table_of(records, tr("Released records"), "records") if own is None else with_numbers(frame_of(fields))
+    between = table_of(crosswalk, tr("Crosswalk"), "crosswalk", None) if joining is None else frame_of(rows_of(joining))
     levels_of = _level_fields(between)
+    if area is None and joining is not None:
+        area = next((field.name for field in joining.of_role(AREA)), None)
     if area is None:
         others = [name for name in between.columns if name not in levels_of and name not in ("fid", "geometry")]
         if len(others) != 1:
@@ -410,21 +443,27 @@ def read_release(
                 )
             )
         area = str(others[0])
+    surfaces = table_of(areas, tr("Areas"), codes=[area])
     _check_fields(between, [area], tr("Crosswalk"))
     _check_fields(surfaces, [area, population], tr("Areas"))
     surfaces = surfaces.assign(**{area: [identifier_text(value) for value in surfaces[area]]})
-    named = {identifier_text(value) for value in between[area]}
+    named = [identifier_text(value) for value in between[area]]
+    _check_areas(named, set(surfaces[area]))
     surfaces = surfaces[surfaces[area].isin(named)]
     people = column_numbers(column_from_values(surfaces[population]), population, "POPULATION")
     nowhere = np.zeros((len(surfaces), 2))
     places = make_areas(surfaces[area].tolist(), nowhere, people, area, tr("Areas"), in_metres=True)
-    crosswalks = [crosswalk_from_table(places, between[area].tolist(), _numbers(between[name])) for name in levels_of]
+    crosswalks = [crosswalk_from_table(places, named, _numbers(between[name])) for name in levels_of]
     levels = make_levels(places, crosswalks, titles=levels_of, keep_all=True)
-    fields = {
-        str(name): column_from_values(released[name]) for name in released.columns if name not in ("fid", "geometry")
-    }
-    counts = None if count is None else _counts(released, count)
-    rows = released_rows(places, levels, fields, counts)
+    if own is None:
+        fields = {
+            str(name): column_from_values(released[name])
+            for name in released.columns
+            if name not in ("fid", "geometry")
+        }
+    elif count is None:  # of a folder it is known whether rows come with counts
+        count = next((field.name for field in own.of_role(COUNT)), None)
+    rows = released_rows(places, levels, fields, None if count is None else _counts(released, count))
     return AnalysableRelease(released, surfaces.set_index(area), rows)
 
 
@@ -439,8 +478,24 @@ def _level_fields(crosswalk: pd.DataFrame) -> list[str]:
     return wanted
 
 
+def _check_areas(named: Sequence[str | None], there: set[str | None]) -> None:
+    """Raises InputError where areas of the crosswalk are not there."""
+    absent = [code for code in named if code is not None and code not in there]
+    if absent:
+        bare = {without_zeros_of(code) for code in there if code is not None}
+        lost = [code for code in absent if without_zeros_of(code) in bare]
+        sentence = plural(
+            "Areas: {n} area of the crosswalk is not among them ({first}): give those that the release was made for.",
+            "Areas: {n} areas of the crosswalk are not among them ({first}): give those that the release was made for.",
+            len(absent),
+            first=first_values(absent),
+        )
+        raise InputError(" ".join([sentence, said_of_lost_zeros(lost)] if lost else [sentence]))
+
+
 def _numbers(values: pd.Series) -> list[object]:
-    return [None if value is None or value != value else value for value in values.tolist()]
+    numbers = numbers_where_written_so(values) if all(isinstance(value, str) for value in values.dropna()) else values
+    return [None if value is None or value != value else value for value in numbers.tolist()]
 
 
 def _counts(records: pd.DataFrame, name: str) -> np.ndarray:

@@ -26,6 +26,7 @@ MODELS = (POISSON, BERNOULLI)
 HIGH, LOW, EITHER = as_data("high rates"), as_data("low rates"), as_data("either")
 LOOKED_FOR = (HIGH, LOW, EITHER)
 LEAST_CASES = 2.0  # effective cases of a cluster
+NEAR = 1e-9  # by how much sums may fall short of what they are, or pass it, by rounding
 MOST_IN_A_CIRCLE = 1_000  # areas: beyond it a scan of many small areas would take hours
 
 
@@ -153,7 +154,7 @@ class Circles:
             near = near[np.lexsort((near, distance))]
             distance = np.sort(distance)
             inside = np.cumsum(self.expected[near])
-            n_inside = max(int(np.searchsorted(inside, largest * self.total, side="right")), 1)
+            n_inside = max(int(np.searchsorted(inside, largest * self.total * (1 + NEAR), side="right")), 1)
             near, inside, distance = near[:n_inside], inside[:n_inside], distance[: n_inside + 1]
             block = information[np.ix_(near, near)]
             added = 2 * np.cumsum(block, axis=1).diagonal() - block.diagonal()
@@ -163,7 +164,7 @@ class Circles:
             # areas at the same distance come in together
             whole = np.append(np.diff(distance) > 0, True)[:n_inside]
             # an area by itself is looked at whatever is asked, but not with more than half, which is the rest's circle
-            whole &= inside <= self.total / 2 * (1 + 1e-12)
+            whole &= inside <= self.total / 2 * (1 + NEAR)
             effective = np.where(whole, effective, 0.0)
             self.order.append(near)
             self.inside.append(inside)
@@ -190,7 +191,7 @@ class Circles:
             ratio = _entropy(cases, effective * self.rate) + _entropy(effective - cases, effective * (1 - self.rate))
             ratio += _entropy(rest, outside * self.rate) + _entropy(outside - rest, outside * (1 - self.rate))
         least = cases if self.looked_for == HIGH else np.maximum(cases, effective * (self.rate or 1.0))
-        return np.where((least >= LEAST_CASES) & (effective > 0), ratio, -np.inf)
+        return np.where((least >= LEAST_CASES - NEAR) & (effective > 0), ratio, -np.inf)
 
     def _of_interest(self, excess: np.ndarray) -> np.ndarray:
         if self.looked_for == HIGH:

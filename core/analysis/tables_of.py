@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
 
 from ..errors import InputError
 from ..language import tr
-from ..package.table import BOOLEAN
+from ..package.descriptor import FILE as DESCRIPTION
+from ..package.descriptor import fields_of
+from ..package.reading import NotAsDescribed, read_table
+from ..package.table import DataTable
+from ..records.columns import Column, column_from_values
 from ..records.sqlite_uri import sqlite_uri
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TableInput = Union[str, Path, "pd.DataFrame"]
-DESCRIPTION = "datapackage.json"  # beside the tables of a release that RELEASE_FOLDER has written
 TOGETHER, OF_RELEASE = "release.gpkg", ("records", "crosswalk", "regions")  # which has these tables
 SUFFIXES = (".csv", ".gpkg", ".parquet", ".geojson")
-NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?"  # written as a number is: no code such as 007
+NUMBER = r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?"  # written as a number is, with digits that one keeps: no code such as 007
 
 
-def table_of(table: TableInput, what: str, name: str = "") -> pd.DataFrame:
+def table_of(table: TableInput, what: str, name: str = "", codes: Sequence[str] | None = ()) -> pd.DataFrame:
     """A table from a file or a frame.
 
     table : a path to a CSV file, GeoPackage, Parquet or GeoJSON file, or a frame of pandas or geopandas, which is taken
     as it is; what : its name in messages; name : of the table in a GeoPackage that has several
+    codes : fields of a CSV file that stay text, whatever they look like; None for all
     Shapes are read where geopandas is there, and left out otherwise. Raises InputError for a file that is not there, or
     of another kind.
     """
@@ -37,9 +45,28 @@ def table_of(table: TableInput, what: str, name: str = "") -> pd.DataFrame:
     path = Path(table)
     if not path.is_file():
         raise InputError(tr("{what}: there is no file “{path}”.", what=what, path=str(path)))
+    try:
+        read = _of_file(path, name, codes)
+    except (ValueError, RuntimeError, sqlite3.Error) as error:  # what these readers refuse
+        raise InputError(
+            tr("{parameter}: “{path}” cannot be read: {error}", parameter=what, path=str(path), error=str(error))
+        ) from error
+    if read is not None:
+        return read
+    raise InputError(
+        tr(
+            "{what}: “{path}” cannot be read here: give a CSV, GeoPackage or Parquet file, or a frame of pandas.",
+            what=what,
+            path=str(path),
+        )
+    )
+
+
+def _of_file(path: Path, name: str, codes: Sequence[str] | None) -> pd.DataFrame | None:
+    """A table of a file, None where nothing here reads its kind; arguments as for `table_of`."""
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        return _of_csv(path)
+        return _of_csv(path, codes)
     if suffix == ".gpkg":
         return _of_geopackage(path, name)
     if suffix == ".parquet":
@@ -48,13 +75,7 @@ def table_of(table: TableInput, what: str, name: str = "") -> pd.DataFrame:
         import geopandas
 
         return geopandas.read_file(path)
-    raise InputError(
-        tr(
-            "{what}: “{path}” cannot be read here: give a CSV, GeoPackage or Parquet file, or a frame of pandas.",
-            what=what,
-            path=str(path),
-        )
-    )
+    return None
 
 
 def found_in(folder: Path, name: str) -> Path:
@@ -77,38 +98,71 @@ def found_in(folder: Path, name: str) -> Path:
     return there[0]
 
 
-def _of_csv(path: Path) -> pd.DataFrame:
-    """By the description beside it, where there is one: in a table with empty texts another word stands for a gap."""
-    import pandas as pd
+def described_table(table: TableInput, name: str) -> DataTable | None:
+    """A table of a release's folder, read by the description beside it; None for one that is not described there.
 
-    schema = _described(path)
-    missing = [str(text) for text in schema.get("missingValues", [""])]
-    texts = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=missing, encoding="utf-8-sig")
-    table = texts.apply(_numbers_where_written_so)
-    for field in schema.get("fields", []):
-        if field["type"] == BOOLEAN and field["name"] in table.columns:
-            truth = texts[field["name"]].map({"true": True, "false": False})
-            table[field["name"]] = truth.astype(bool) if truth.notna().all() else truth
-    return table
-
-
-def _described(path: Path) -> dict[str, Any]:
-    """The schema of a table of a release's folder; empty for a file that no description beside it names."""
+    Raises InputError where it holds something else than its description says.
+    """
+    if not isinstance(table, (str, Path)):
+        return None
+    path = Path(table)
     try:
         package = json.loads((path.parent / DESCRIPTION).read_text(encoding="utf-8"))
-        schemas = [resource.get("schema", {}) for resource in package["resources"] if resource["path"] == path.name]
+        named = [resource for resource in package["resources"] if resource["name"] == name]
+        (schema,) = (resource["schema"] for resource in named if resource["path"] == path.name)
+        missing = [*map(str, schema["missingValues"]), ""][0]
     except (OSError, LookupError, TypeError, ValueError):
-        return {}
-    return dict(schemas[-1]) if schemas else {}
+        return None
+    try:
+        return read_table(path, name, fields_of({"schema": schema}), missing)
+    except (NotAsDescribed, OSError, sqlite3.Error, csv.Error) as error:
+        raise InputError(tr("“{table}” is not what its schema says: {error}.", table=name, error=str(error))) from error
 
 
-def _numbers_where_written_so(column: pd.Series) -> pd.Series:
+def rows_of(table: DataTable) -> dict[str, Column]:
+    """The fields of a described table by their names, values in their order, each row as often as it stands there."""
+    row = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
+    fields = {}
+    for name, column in zip(table.names, table.columns):
+        ordered = column_from_values(column.categories)
+        fields[name] = Column(ordered.codes[column.codes][row], ordered.categories)
+    return fields
+
+
+def frame_of(fields: dict[str, Column]) -> pd.DataFrame:
+    """Columns as a frame, of the types that pandas gives their values."""
+    import pandas as pd
+
+    return pd.DataFrame({name: column.categories[column.codes].tolist() for name, column in fields.items()})
+
+
+def with_numbers(frame: pd.DataFrame, codes: Sequence[str] = ()) -> pd.DataFrame:
+    """The frame with texts as numbers where all of a field are written as such; codes : fields that stay text."""
+    texts = [name for name in frame.columns if name not in codes and _is_text(frame[name])]
+    return frame.assign(**{name: numbers_where_written_so(frame[name]) for name in texts})
+
+
+def _is_text(column: pd.Series) -> bool:
+    return all(isinstance(value, str) for value in column.dropna().unique())
+
+
+def _of_csv(path: Path, codes: Sequence[str] | None) -> pd.DataFrame:
+    import pandas as pd
+
+    texts = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""], encoding="utf-8-sig")
+    return texts if codes is None else with_numbers(texts, codes)
+
+
+def numbers_where_written_so(column: pd.Series) -> pd.Series:
+    """Texts as numbers, if all are written as numbers are and no two of them would be the same one, as “1.5” and
+    “1.50” would."""
     import pandas as pd
 
     present = column.dropna()
     if not len(present) or not present.str.fullmatch(NUMBER).all():
         return column
-    return pd.to_numeric(column)
+    numbers = pd.to_numeric(column)
+    return numbers if numbers.nunique() == present.nunique() else column
 
 
 def _of_geopackage(path: Path, name: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
+import shlex
 import signal
 import sys
 from collections.abc import Sequence
@@ -123,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
 
     spread = commands.add_parser("spread", help=tr("estimated counts by area and group, for analysis"))
     spread.add_argument("folder", type=Path, metavar="FOLDER")
-    spread.add_argument("areas", type=Path, metavar="AREAS", help=tr("a file with the areas and their people"))
+    spread.add_argument("areas", metavar="AREAS", help=tr("a file with the areas and their people"))
     spread.add_argument("output", type=Path, metavar="OUTPUT.csv")
     spread.add_argument("--population", default="population", help=tr("the field of the areas with their people"))
     spread.add_argument("--by", default="", metavar="FIELD,FIELD", help=tr("fields of the release that make groups"))
@@ -139,7 +140,7 @@ def _add_job(parser: argparse.ArgumentParser) -> None:
 
 
 def _anonymize(options: argparse.Namespace) -> int:
-    return _made(options, ["vbas", "anonymize", options.job.name])
+    return _made(options, "anonymize")
 
 
 def _update(options: argparse.Namespace) -> int:
@@ -149,15 +150,18 @@ def _update(options: argparse.Namespace) -> int:
     words = [*(["--entry", options.entry] if options.entry else []), *(["--replaces"] if options.replaces else [])]
     words += [f"--followed={options.followed}"] if options.followed else []
     updating = Updating(options.entry, UPDATED if options.replaces else FURTHER, options.followed or "")
-    return _made(options, ["vbas", "update", options.job.name, *words], updating)
+    return _made(options, "update", words, updating)
 
 
-def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating | None = None) -> int:
-    """Make and deliver the release of a job; words : of the command, for the report."""
+def _made(
+    options: argparse.Namespace, command: str, words: Sequence[str] = (), updating: Updating | None = None
+) -> int:
+    """Make and deliver the release of a job; command, words : what is typed before and behind it, for the report."""
     from ..errors import InputError
     from ..job.conclusion import conclude
     from ..library.anonymizing import made_of
     from ..package.delivering import check_places
+    from ..report.provenance import Commands
     from .job_file import (
         FOLDER,
         LAYERS,
@@ -200,7 +204,15 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
     pages = {name: path for name, path in outputs.items() if name != FOLDER}
     reads = {"JOB": options.job, **files_read(values, beside)}
     check_places((FOLDER, outputs[FOLDER]) if FOLDER in outputs else None, pages, reads)
-    command = " ".join([*words, *(f"--set {change}" for change in options.set)])
+    changes = [word for change in options.set for word in ("--set", change)]
+    folder = [] if options.folder is None else ["--folder", str(options.folder)]
+    # The job is said with its changes: what stands in the file alone would make another release.
+    job_text = written_job(
+        values if options.folder is None else {**values, FOLDER: _seen_from(beside, outputs[FOLDER])}
+    )
+    of_job = shlex.join(["vbas", command, options.job.name, *words])
+    again = shlex.join(["vbas", command, str(options.job), *words, *folder, *changes])
+    commands = Commands(again, job=job_text, of_job=of_job)
     release = made_of(
         areas,
         records,
@@ -208,9 +220,8 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
         None,
         progress,
         log,
-        command,
+        commands,
         FOLDER in outputs,
-        job_text=written_job(read_job(options.job)),
         updating=updating,
         linking=linking,
     )
@@ -220,6 +231,14 @@ def _made(options: argparse.Namespace, words: Sequence[str], updating: Updating 
         log.info(sentence)
     sys.stdout.write(release.content_hash + "\n")
     return DONE
+
+
+def _seen_from(folder: Path, path: Path) -> str:
+    """A path as one that starts from a folder; as it is where that is on another disk."""
+    try:
+        return os.path.relpath(path, folder)
+    except ValueError:
+        return str(path)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -256,19 +275,19 @@ def _spread(options: argparse.Namespace) -> int:
         )
     from ..analysis.reader import read_release
     from ..package.delivering import check_places, deliver_release
+    from .counts import areas_frame, counts_text, what_does_not_hold
+    from .files import path_of_source
 
-    reads = {"FOLDER": options.folder, "AREAS": options.areas}
-    check_places(None, {"OUTPUT": options.output}, reads)
+    areas = path_of_source(options.areas, Path.cwd())
+    check_places(None, {"OUTPUT": options.output}, {"FOLDER": options.folder, "AREAS": areas})
+    names, log = [name.strip() for name in options.by.split(",") if name.strip()], _Log(True)
     try:
-        release = read_release(options.folder, areas=options.areas, population=options.population)
+        log.warn(*what_does_not_hold(options.folder))
+        release = read_release(options.folder, areas=areas_frame(options.areas), population=options.population)
+        text = counts_text(release, names)
     except OSError as error:  # such as a file that another program has open on Windows
         return _failed(error, INPUT)
-    names = [name.strip() for name in options.by.split(",") if name.strip()]
-    counts = release.counts(by=names)
-    geometry = getattr(counts, "_geometry_column_name", None)
-    text = counts.drop(columns=[geometry] if geometry in counts.columns else []).to_csv(lineterminator="\n")
-    for warning in deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)}):
-        sys.stderr.write(tr("Warning: {sentence}", sentence=warning) + "\n")
+    log.warn(*deliver_release(None, lambda _: None, {"OUTPUT": (options.output, lambda: text)}))
     return DONE
 
 

@@ -11,6 +11,7 @@ from ..language import all_of, tr
 from ..package.descriptor import Said
 from ..version import commit, version
 from .job import Job
+from .settings import FIELDS, SETTINGS
 
 # Settings that may be said. All others are kept back: the seed and earlier releases; what the number of regions was
 # reckoned from (with the cut-off it gives away how many records there were, and so how many are missing); and the names
@@ -47,16 +48,16 @@ def said_of(job: Job) -> tuple[str, ...]:
     return (*MAY_BE_SAID, *SAID_WITH_POPULATION) if job.given("POPULATION") else MAY_BE_SAID
 
 
-def what_is_said(algorithm: str, values: Mapping[str, object], licence: str, register: str) -> Said:
+def what_is_said(job: Job, algorithm: str, values: Mapping[str, object], licence: str, register: str) -> Said:
     """What a release's folder says of the run that made it.
 
     values : of the settings that may be said, by name; register : the name of the release there, empty for none
     """
     settings = {name: value if isinstance(value, (int, float, str)) else str(value) for name, value in values.items()}
-    words = [
-        shlex.quote(f"{name}={value if isinstance(value, str) else json.dumps(value)}")
-        for name, value in settings.items()
-    ]
+    typed = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+    of_fields = [name for name in typed if name in SETTINGS and SETTINGS[name].kind == FIELDS]
+    typed |= {name: ";".join(job.several(name)) for name in of_fields}  # people read commas
+    words = [shlex.quote(f"{name}={value}") for name, value in typed.items()]
     return Said(
         version=version(),
         commit=commit(),

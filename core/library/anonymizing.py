@@ -19,6 +19,7 @@ from ..policy import policies
 from ..progress import Progress, part, silent
 from ..publish.register.entry import check_place
 from ..report.internal import Remarks
+from ..report.provenance import NO_COMMANDS, Commands
 from ..source import RecordSource
 from .frames import frame_of
 from .job import job_of
@@ -218,18 +219,16 @@ def made_of(
     crs: object = None,
     progress: Progress = silent,
     log: Log | None = None,
-    command: str = "",
+    commands: Commands = NO_COMMANDS,
     folder: bool | None = None,
     linking: Linking | None = None,
-    job_text: str = "",
     updating: Updating | None = None,
 ) -> Anonymized:
     """A release of frames and settings by name, as `anonymize` and the command make it.
 
-    values : settings by the names of the form; command : what does the same again, for the report; folder :
+    values : settings by the names of the form; commands : what does the same again, for the report; folder :
     whether it will be written as a folder, None where that is not known yet; linking : of tables that belong to the
-    persons; job_text : what stands in the file of the job, for the report; updating : the release of REGISTER that is
-    carried on, whose regions are taken
+    persons; updating : the release of REGISTER that is carried on, whose regions are taken
     Raises InputError and PrivacyError.
     """
     for policy in policies():
@@ -254,11 +253,11 @@ def made_of(
     if updating is not None:
         account = carried_release(job, people, matched, updating, population=people.population)
         made = Made(account, Remarks(matched.notes))
-        return Anonymized(job, places, made, heard.said, command, job_text)
+        return Anonymized(job, places, made, heard.said, commands)
     source = RecordSource(matched) if linking is None else linked_source(job, linking, matched, places.areas)
     made = released(job, people, source, matched.notes)
     kind = Anonymized if linking is None else AnonymizedLinked
-    return kind(job, places, made, heard.said, command, job_text)
+    return kind(job, places, made, heard.said, commands)
 
 
 class _Heard:

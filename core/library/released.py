@@ -34,7 +34,7 @@ from ..publish.register.published_releases import entry_of, new_entry
 from ..records.columns import Column, column_from_values
 from ..report.internal import internal_report
 from ..report.map_data import MapData
-from ..report.provenance import Provenance, now
+from ..report.provenance import NO_COMMANDS, Commands, Provenance, now
 from ..report.release import page_of
 from ..report.sign import FileToSign
 from ..tables.schema import FOR_RELEASE
@@ -78,12 +78,10 @@ class Anonymized:
 
     ALGORITHM = "vbas:anonymize"  # of the toolbox, that makes the same
 
-    def __init__(
-        self, job: Job, places: Places, made: Made, said: list[str], command: str = "", job_text: str = ""
-    ) -> None:
+    def __init__(self, job: Job, places: Places, made: Made, said: list[str], commands: Commands = NO_COMMANDS) -> None:
         self.account: Account = made.account
         self._job, self._places, self._made, self._said = job, places, made, said
-        self._command, self._job_text = command, job_text
+        self._commands = commands
         self._registered: Entry | None = None
 
     @property
@@ -319,9 +317,7 @@ class Anonymized:
         remarks, _ = with_costs(QUIET, account, remarks, self._made.hierarchies)
         remarks = remarks.with_those_of(account)
         values = self._said_values(set(SETTINGS))
-        provenance = Provenance(
-            list(values.items()), now(), _versions(), (), self._command, job=self._job_text, job_file="job.toml"
-        )
+        provenance = Provenance(list(values.items()), now(), _versions(), commands=self._commands)
         entry = "" if self._registered is None else self._registered.in_words
         signing = signing_of(self._job, self._tables, lambda _: place, entry, pages)
         return internal_report(account, self._map_data, provenance, remarks, signing)
@@ -347,7 +343,7 @@ class Anonymized:
     def _what_is_said(self, licence: str) -> Said:
         values = self._said_values(set(said_of(self._job)) - set(INPUTS))
         register = "" if self._registered is None else self._registered.name
-        return what_is_said(self.ALGORITHM, values, licence, register)
+        return what_is_said(self._job, self.ALGORITHM, values, licence, register)
 
 
 def _numbers(values: np.ndarray) -> Column:

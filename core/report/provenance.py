@@ -32,22 +32,35 @@ class InputUsed:
 
 
 @dataclass(frozen=True)
+class Commands:
+    """What does a run again; empty where there is none.
+
+    again : a command, as bash takes it, and `caveats` what it cannot do; job : the text of a job that does the same by
+    the command `of_job`
+    """
+
+    again: str = ""
+    caveats: Sequence[str] = ()
+    job: str = ""
+    of_job: str = ""
+
+
+NO_COMMANDS = Commands()
+
+
+@dataclass(frozen=True)
 class Provenance:
     """One run, as its report tells it.
 
-    parameters : label and value of each that counted; versions : name and version; inputs : what was read; command :
-    what does the same again, as bash takes it, and `caveats` what it cannot do; date : when the report was made; job :
-    the text of a job that does the same, as it stands in a file called `job_file`; empty where there is none
+    parameters : label and value of each that counted; date : when the report was made; versions : name and version;
+    inputs : what was read; commands : what does the same again
     """
 
     parameters: Sequence[tuple[str, object]] = ()
     date: str = ""
     versions: Sequence[tuple[str, str]] = ()
     inputs: Sequence[InputUsed] = ()
-    command: str = ""
-    caveats: Sequence[str] = ()
-    job: str = ""
-    job_file: str = ""
+    commands: Commands = NO_COMMANDS
 
 
 def settings(parameters: Sequence[tuple[str, object]]) -> list[tuple[str, str]]:
@@ -60,6 +73,7 @@ def how_it_was_done(
 ) -> list[Section]:
     """The sections that every internal report ends with. notes : sentences; seconds : by step, so called."""
     inputs = [(source.parameter, source.name, source.rows, source.where, source.sha256) for source in provenance.inputs]
+    commands = provenance.commands
     taken = [sentence for source in provenance.inputs for sentence in source.taken]
     return [
         Section(tr("How it was done"), tuple(notes), (tr("Parameter"), tr("Value")), settings(provenance.parameters)),
@@ -72,15 +86,15 @@ def how_it_was_done(
         Section(tr("Versions"), (), (tr("Program"), tr("Version")), list(provenance.versions)),
         Section(
             tr("Run it again"),
-            (tr("This command does the same in a terminal (bash)."), *provenance.caveats) if provenance.command else (),
-            code=provenance.command,
+            (tr("This command does the same in a terminal (bash)."), *commands.caveats) if commands.again else (),
+            code=commands.again,
         ),
         Section(
             tr("The job"),
-            (tr("With this text, “vbas anonymize {file}” makes the release without QGIS.", file=provenance.job_file),)
-            if provenance.job
+            (tr("With this text, “{command}” makes the release without QGIS.", command=commands.of_job),)
+            if commands.job
             else (),
-            code=provenance.job,
+            code=commands.job,
         ),
         *([time_taken(step, seconds)] if seconds else []),
     ]

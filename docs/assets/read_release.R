@@ -19,7 +19,8 @@
 # A release: a folder with released_records, crosswalk and areas (.csv or .gpkg), or the three as paths or data frames.
 #   area        field with the identifier of the area, in the areas and the crosswalk; NULL: the crosswalk's only other
 #   population  field of the areas with their people
-#   count       field of the records that says how many each row stands for; NULL: one each
+#   count       field of the records that says how many each row stands for; NULL: what a datapackage.json beside the
+#               records says, else one each
 #   leave_out   which areas a row cannot live in, by how the release was made: "none"; "where level 1 shows the class",
 #               for a nested release whose level 1 is the areas; "in zones", if no small count follows from it
 #   quasi_identifiers  the fields that make a class, where areas are left out
@@ -34,14 +35,16 @@ read_release <- function(records, crosswalk = NULL, areas = NULL, area = NULL, p
     if (is.null(crosswalk)) crosswalk <- file_in(folder, "crosswalk")
     if (is.null(areas)) areas <- file_in(folder, "areas")
   }
+  counted <- comes_with_counts(records)
   records <- read_table(records, missing)
-  crosswalk <- read_table(crosswalk)
-  areas <- read_table(areas)
+  if (is.null(count) && counted && "records" %in% names(records)) count <- "records"
+  crosswalk <- read_table(crosswalk, codes = NULL)
   fields <- grep("^vbas_region(_[0-9]+)?$", names(crosswalk), value = TRUE)
   if (length(fields) > 1) fields <- paste0("vbas_region_", seq_along(fields))
   if (is.null(area)) area <- setdiff(names(crosswalk), c(fields, "fid", "geom", "geometry"))
   need(length(area) == 1, "The crosswalk has several further fields: say in area which holds the areas.")
   need(all(fields %in% names(crosswalk)) && length(fields), "The crosswalk lacks a level, or has none.")
+  areas <- read_table(areas, codes = area)
   need(all(c(area, population) %in% names(areas)), paste("The areas lack the field", area, "or", population))
   need("vbas_region" %in% names(records), "The release has no field vbas_region.")
   at <- match(as_text(crosswalk[[area]]), as_text(areas[[area]]))
@@ -77,7 +80,7 @@ read_release <- function(records, crosswalk = NULL, areas = NULL, area = NULL, p
 # Rows whose values the table does not have stay spread by all people.
 with_margins <- function(release, table, area, fields, people, if_different = "stop") {
   stopifnot(if_different %in% c("stop", "take it as weights"))
-  table <- read_table(table)
+  table <- read_table(table, codes = area)
   need(all(c(area, fields, people) %in% names(table)), "The table lacks one of the fields that were named.")
   need(all(fields %in% names(release$records)), "The release has not all of these fields.")
   number <- as.numeric(table[[people]])
@@ -393,17 +396,27 @@ file_in <- function(folder, name) {
   there
 }
 
-# A table; codes such as 007 stay text.
-read_table <- function(given, missing = "") {
+# A table; codes such as 007 stay text, and so do those fields of a CSV file that codes names, all where it is NULL.
+read_table <- function(given, missing = "", codes = character()) {
   if (is.data.frame(given)) return(given)
   if (grepl("\\.gpkg$", given, ignore.case = TRUE)) return(sf::st_read(given, quiet = TRUE, stringsAsFactors = FALSE))
   found <- read.csv(given, colClasses = "character", na.strings = missing, check.names = FALSE,
                     fileEncoding = "UTF-8-BOM")
-  found[] <- lapply(found, function(one) {
-    number <- "^-?(0|[1-9][0-9]*)([.][0-9]+)?$"
-    if (any(!is.na(one)) && all(grepl(number, one[!is.na(one)]))) as.numeric(one) else one
+  number <- "^-?(0|[1-9][0-9]{0,14})([.][0-9]+)?$"
+  read <- if (!is.null(codes)) setdiff(names(found), codes)
+  found[read] <- lapply(found[read], function(one) {
+    there <- unique(one[!is.na(one)])
+    # Texts that would be the same number, such as 1.5 and 1.50, are codes, too.
+    plain <- length(there) && all(grepl(number, there)) && !anyDuplicated(as.numeric(there))
+    if (plain) as.numeric(one) else one
   })
   found
+}
+
+# Whether the description beside released records says that each row stands for several.
+comes_with_counts <- function(given) {
+  described <- if (is.character(given)) file.path(dirname(given), "datapackage.json") else ""
+  file.exists(described) && any(grepl('"role": "count"', readLines(described, encoding = "UTF-8"), fixed = TRUE))
 }
 
 as_text <- function(values) {

@@ -107,6 +107,7 @@ def test_what_may_not_be_said_is_not_said(run, grid, tmp_path):
     assert package["licenses"] == [{"name": "CC-BY-4.0"}]
     ours = package["vbas"]["made_by"]
     assert ours["algorithm"] == "vbas:anonymize" and ours["settings"]["K"] == 30
+    assert "'QUASI_IDENTIFIERS=sex;age'" in ours["command"] and ours["settings"]["QUASI_IDENTIFIERS"] == "sex, age"
     assert not {"SEED", "REGIONS", "RECORDS", "RECORD_REGION", "RULE", "FOLDER_FORMAT"} & set(ours["settings"])
     everything = "".join(
         file.read_text(encoding="utf-8") for file in (tmp_path / "release").iterdir() if file.suffix != ".gpkg"

@@ -162,6 +162,9 @@ def test_one_level_and_counted_rows(spread, run, released, town, people):
     assert [row["estimate"] for row in again.rows("AREA_COUNTS")] == pytest.approx(
         [row["estimate"] for row in done.rows("AREA_COUNTS")]
     )
+    words = "each row is taken for one record"
+    of_log = [any(words in sentence for sentence in ran.log) for ran in (spread(counted), again, done)]
+    assert of_log == [True, False, False]
 
 
 def table_of_people(town, change=lambda area, n: n):

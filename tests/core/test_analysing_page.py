@@ -220,6 +220,25 @@ def test_r_says_what_python_says(release_of_city, tmp_path, leave_out):
 
 
 @pytest.mark.slow
+def test_r_takes_counts_and_codes_for_what_they_are(tmp_path):
+    shutil.copy(SCRIPT, tmp_path)
+    codes = ["53.10", "53.1"]
+    areas = pd.DataFrame({"area": codes, "x": [0, 900], "y": [0, 0], "population": [30, 10]})
+    people = {"area": codes * 2, "code": ["1.5", "1.50", "1.50", "1.5"], "n": [20, 30, 30, 20]}
+    made = vbas.anonymize(areas, people, area="area", quasi_identifiers="code", record_count="n")
+    made.write(tmp_path / "release")
+    areas.to_csv(tmp_path / "areas.csv", index=False)
+    code = """
+    source("read_release.R")
+    found <- counts(read_release("release/records.csv", "release/crosswalk.csv", "areas.csv"), "code")
+    write.csv(found[order(-found$estimate), c("area", "code", "estimate")], "counts.csv", row.names = FALSE)
+    """
+    r_run(code, tmp_path)
+    found = pd.read_csv(tmp_path / "counts.csv", dtype={"area": str, "code": str}).values.tolist()
+    assert found == [["53.10", "1.50", 45], ["53.10", "1.5", 30], ["53.1", "1.50", 15], ["53.1", "1.5", 10]]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("people", "sentence"),
     [

@@ -24,6 +24,7 @@ from vbas.core.analysis.released import released_rows
 from vbas.core.analysis.scan import BERNOULLI, EITHER, HIGH, LOW, POISSON, scan
 from vbas.core.analysis.spreading import spread
 from vbas.core.areas import make_areas
+from vbas.core.crosswalk import crosswalk_from_table
 from vbas.core.errors import InputError
 from vbas.core.levels import Levels, own_regions
 from vbas.core.neighbours import point_neighbours
@@ -193,6 +194,16 @@ def test_a_cluster_is_told_with_its_risk():
     assert 2 < found.relative_risk < 4
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_circle_of_just_two_cases_is_looked_at(seed):
+    """However adding up what is expected rounds."""
+    rng = np.random.default_rng(seed)
+    at_risk, cases = rng.integers(4_000, 9_999, 9), np.array([2, 0, 0, 0, 1, 0, 0, 1, 0])
+    outcome = Outcome(sparse.identity(9, format="csr"), np.zeros(9, int), np.arange(9), at_risk, cases)
+    likeliest = scan(np.arange(18.0).reshape(9, 2), outcome, n_draws=1).most_likely
+    assert likeliest is not None and likeliest.areas.tolist() == [0]
+
+
 def test_areas_at_one_place_come_in_together():
     points = np.array([[0.0, 0], [0, 0], [500, 0], [900, 0], [1_300, 0]])
     at_risk, cases = np.full(5, 50), np.array([20, 1, 2, 2, 2])
@@ -216,6 +227,20 @@ def test_moran_is_that_of_a_recount():
     assert ((found.kind == HIGH_HIGH) == ((z >= 0) & (w @ z >= 0))).all()
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_where_all_records_weigh_alike_nothing_is_told_from_chance(seed):
+    """In one region every outcome is spread alike: what adding up leaves is neither a pattern nor a rate."""
+    rng = np.random.default_rng(seed)
+    people, ages = rng.integers(1, 60, 7), rng.integers(5, 60, 3)
+    weights = sparse.csr_matrix(people[None] / people.sum())
+    outcome = Outcome(weights, np.arange(3), np.zeros(3, int), ages, rng.binomial(ages - 1, 0.3) + 1)
+    row = adjacency_of_pairs(np.arange(6), np.arange(1, 7), np.ones(6), 7)
+    statistics = moran(row, outcome, DRAWS)
+    assert (statistics.index, statistics.p_value, statistics.local_p.tolist()) == (0, 1, [1] * 7)
+    shrunk = rate_map(np.arange(14.0).reshape(7, 2), outcome, EMPIRICAL_BAYES)
+    assert shrunk.ratio_low.tolist() == shrunk.ratio_high.tolist() == pytest.approx([1] * 7)
+
+
 def test_local_p_values_count_draws_of_the_same_cases():
     """Of one case the draws are few patterns: the data's own is among them, as often as its area has people."""
     at_risk, neighbours = np.array([3, 4, 5, 6, 7, 8]), adjacency_of_pairs(np.arange(5), np.arange(1, 6), np.ones(5), 6)
@@ -230,6 +255,8 @@ def test_local_p_values_count_draws_of_the_same_cases():
 
 def test_p_values_count_what_is_at_least_as_large():
     assert p_values(np.array([3.0, 0.0, 9.0]), np.array([1.0, 2.0, 3.0])).tolist() == [0.5, 1.0, 0.25]
+    ties = p_values(np.array([-1.0, -30.0, 30.0]), np.array([-1 - 2e-16, -30 - 4e-15, 30 - 4e-15, -31.0]))
+    assert ties.tolist() == [3 / 5, 4 / 5, 2 / 5]  # what differs by rounding is as large, below 0 too
 
 
 @pytest.mark.parametrize(
@@ -305,6 +332,15 @@ def test_where_nobody_is_a_case_no_map_foretells_more():
     nobody = with_cases(everybody, np.zeros_like(everybody.cases))
     wide, prior = chosen_bandwidth(areas.points, nobody)
     assert wide == candidate_bandwidths(areas.points, nobody.expected).max() and prior == 0
+
+
+def test_nobody_is_at_risk_where_nothing_is_shown():
+    """An area that the crosswalk leaves out has no records, whatever its people: no rate is low for that."""
+    areas = make_areas(["a", "b", "c"], [(0, 0), (900, 0), (0, 900)], [30, 30, 40])
+    crosswalk = crosswalk_from_table(areas, ["a", "b", "c"], [1, 2, None])
+    rows = released_rows(areas, Levels((crosswalk,)), {"vbas_region": column_from_values([1, 2])})
+    outcome = outcome_of(rows, spread(rows), np.ones(2, int), (), areas.population)
+    assert outcome.expected.tolist() == [1, 1, 0] and outcome.denominator.tolist() == [30, 30, 0]
 
 
 def test_strata_and_people_from_elsewhere():

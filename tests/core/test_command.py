@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import errno
 import hashlib
+import html
 import json
 import os
+import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -33,6 +37,7 @@ from vbas.core.job.settings import SETTINGS
 from vbas.core.library.frames import frame_of
 from vbas.core.package.place import FolderPlace
 from vbas.core.publish.files import FileSystem
+from vbas.core.publish.geopackage.making import make_geopackage
 from vbas.core.publish.register import entry
 from vbas.core.publish.register.published_releases import read_register
 from vbas.core.releases.updates import Comparing
@@ -90,6 +95,30 @@ def test_a_job_makes_the_release_of_the_library(job, tmp_path, rows, capsys):
     assert main(["check", str(tmp_path / "release")]) == main(["verify", str(tmp_path / "release")]) == DONE
     assert main(["check", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
     assert main(["verify", str(tmp_path / "release"), "--k", "9000"]) == DOES_NOT_HOLD
+
+
+def code_after(page, heading):
+    """What is shown to be typed as it stands, under a heading of a page."""
+    return html.unescape(page.split(f">{heading}</h2>")[1].split("<code>")[1].split("</code>")[0])
+
+
+def test_the_page_says_what_makes_this_release_again(job, tmp_path, capsys, monkeypatch):
+    """Its command as a shell takes it, and its job with the changes."""
+    monkeypatch.chdir(tmp_path)
+    job(RELEASE="nested levels", K=7)
+    given = ["anonymize", "job.toml", "--folder", "of may", "--set", "RELEASE=one level", "--set", "REPORT=page.html"]
+    assert main([*given, "--set", "K=6", "--quiet"]) == DONE
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    hash_of_first = capsys.readouterr().out
+    program, *words = shlex.split(code_after(page, "Run it again"))
+    assert program == "vbas" and words == [*given, "--set", "K=6"]
+    (tmp_path / "again.toml").write_text(code_after(page, "The job"), encoding="utf-8")
+    shutil.rmtree(tmp_path / "of may")
+    assert main(["anonymize", "again.toml", "--quiet"]) == DONE
+    assert capsys.readouterr().out == hash_of_first and (tmp_path / "of may").is_dir()
+    assert "With this text, “vbas anonymize job.toml” makes the release" in page
+    package = json.loads((tmp_path / "of may" / "datapackage.json").read_text(encoding="utf-8"))
+    assert "QUASI_IDENTIFIERS=sex;age" in shlex.split(package["vbas"]["made_by"]["command"])
 
 
 def test_names_that_a_code_page_lacks_are_written_by_their_numbers(job, tmp_path, rows):
@@ -361,6 +390,75 @@ def test_analysts_get_counts_by_area(job, tmp_path, capsys):
         "rows"
     ]
     assert counts["estimate"].sum() == pytest.approx(released)
+
+
+def spread_of(tmp_path, *given):
+    """The rows that “spread” writes, as text."""
+    output = tmp_path / "counts.csv"
+    assert main(["spread", str(tmp_path / "release"), *given, str(output), "--population", "people"]) == DONE
+    return list(csv.reader(output.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.mark.parametrize("written", ["CSV", "GeoPackage"])
+def test_counts_of_rows_that_come_with_counts(job, rows, tmp_path, written):
+    pd.DataFrame(rows).assign(n=3).to_csv(tmp_path / "records.csv", index=False)
+    assert main(["anonymize", job(RECORD_COUNT="n", FOLDER_FORMAT=written), "--quiet"]) == DONE
+    resource = json.loads((tmp_path / "release" / "datapackage.json").read_text(encoding="utf-8"))["resources"][0]
+    estimates = [float(row[1]) for row in spread_of(tmp_path, str(tmp_path / "areas.csv"))[1:]]
+    assert sum(estimates) > 2.9 * resource["rows"]
+
+
+def test_areas_of_counts_are_read_as_those_of_a_job(job, tmp_path, capsys):
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    expected = spread_of(tmp_path, str(tmp_path / "areas.csv"), "--by", "sex")
+    areas = pd.read_csv(tmp_path / "areas.csv", dtype=str)
+    areas.to_csv(tmp_path / "others.csv", index=False, sep=";")
+    assert spread_of(tmp_path, str(tmp_path / "others.csv"), "--by", "sex") == expected
+    file = tmp_path / "areas.gpkg"
+    make_geopackage(file, {"census": dict.fromkeys(areas, "TEXT"), "others": {"area": "TEXT"}})
+    with closing(sqlite3.connect(file)) as connection:
+        names, places = ", ".join(areas), ", ".join("?" * len(areas.columns))
+        connection.executemany(f"INSERT INTO census ({names}) VALUES ({places})", areas.values.tolist())
+        connection.commit()
+    assert spread_of(tmp_path, f"{file}|layername=census", "--by", "sex") == expected
+    (tmp_path / "latin.csv").write_bytes("area;people;name\n1;5;é\n".encode("latin-1"))
+    for strange in ("latin.csv", "release/datapackage.json"):
+        given = [str(tmp_path / "release"), str(tmp_path / strange), str(tmp_path / "other.csv")]
+        assert main(["spread", *given]) == INPUT
+        assert capsys.readouterr().err.startswith("Areas: ")
+
+
+def test_counts_tell_an_empty_text_from_a_missing_one(tmp_path):
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0], "people": [30, 10]}
+    people = {"area": ["a", "b"] * 45, "sex": ["F", "", None] * 30, "ill": [True] * 90}
+    anonymize(areas, people, area="area", quasi_identifiers=["sex", "ill"]).write(tmp_path / "release")
+    pd.DataFrame(areas).to_csv(tmp_path / "areas.csv", index=False)
+    rows = spread_of(tmp_path, str(tmp_path / "areas.csv"), "--by", "sex,ill")
+    assert rows[0][:3] == ["area", "sex", "ill"]
+    assert [row[:4] for row in rows[1:4]] == [["a", sex, "true", "22.5"] for sex in ("", "F", "NA")]
+
+
+def test_counts_of_a_release_that_was_changed_come_with_a_warning(job, tmp_path, capsys):
+    assert main(["anonymize", job(), "--quiet"]) == DONE
+    records = tmp_path / "release" / "records.csv"
+    lines = records.read_text(encoding="utf-8").splitlines(keepends=True)
+    spread_of(tmp_path, str(tmp_path / "areas.csv"))
+    assert "does not hold" not in capsys.readouterr().err
+    records.write_text("".join(lines[:-1]), encoding="utf-8")
+    spread_of(tmp_path, str(tmp_path / "areas.csv"))
+    assert "Warning: release: “content records” does not hold" in capsys.readouterr().err
+
+
+def test_what_counts_cannot_be_made_of_is_said_in_a_sentence(job, tmp_path, capsys):
+    given = [str(tmp_path / "areas.csv"), str(tmp_path / "counts.csv"), "--population", "people"]
+    job()
+    assert main(["spread", str(tmp_path / "nowhere"), *given]) == INPUT
+    assert "There is no folder" in capsys.readouterr().err
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "plain" / "crosswalk.csv").write_text("area,vbas_region\na,1\n", encoding="utf-8")
+    (tmp_path / "plain" / "released_records.csv").write_bytes("vbas_region,q\n1,é\n".encode("latin-1"))
+    assert main(["spread", str(tmp_path / "plain"), *given]) == INPUT
+    assert capsys.readouterr().err.startswith("Released records: ")
 
 
 @of_posix

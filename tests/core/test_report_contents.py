@@ -24,7 +24,7 @@ from vbas.core.report.comparison import trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
 from vbas.core.report.nested import levels_section
 from vbas.core.report.page import Section
-from vbas.core.report.provenance import InputUsed, Provenance, how_it_was_done
+from vbas.core.report.provenance import Commands, InputUsed, Provenance, how_it_was_done
 from vbas.core.report.sign import Signing, sign_page
 from vbas.core.site_location import LocationOptions
 from vbas.core.synthetic.hamlet import hamlet
@@ -109,7 +109,7 @@ def test_settings_are_told_to_the_last_digit_and_without_inputs_nothing_is_said_
     assert sections["How it was done"].rows == [("β", "0.12345"), ("K", "20000"), ("name", "x")]
     assert not sections["What was read"].paragraphs and not sections["Run it again"].code
     told = how_it_was_done(
-        (), Provenance(inputs=[InputUsed("Records", "x", "/x.csv", 3, "abc")], command="qgis_process")
+        (), Provenance(inputs=[InputUsed("Records", "x", "/x.csv", 3, "abc")], commands=Commands("qgis_process"))
     )
     assert told[1].rows == [("Records", "x", 3, "/x.csv", "abc")] and told[3].code == "qgis_process"
 
