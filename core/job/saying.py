@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Mapping
 from datetime import datetime, timezone
 
+from ..configuration import CUSTOM
 from ..language import all_of, tr
 from ..package.descriptor import Said
 from ..version import commit, version
@@ -57,6 +58,8 @@ def what_is_said(job: Job, algorithm: str, values: Mapping[str, object], licence
     typed = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
     of_fields = [name for name in typed if name in SETTINGS and SETTINGS[name].kind == FIELDS]
     typed |= {name: ";".join(job.several(name)) for name in of_fields}  # people read commas
+    if job.has("COMBINATION") and {"SITE_LOCATION", "AGGREGATION"} & typed.keys():
+        typed["COMBINATION"] = CUSTOM  # by which they count
     words = [shlex.quote(f"{name}={value}") for name, value in typed.items()]
     return Said(
         version=version(),
