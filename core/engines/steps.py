@@ -102,8 +102,14 @@ def bounds(source: Expression, fields: RecordFields) -> Expression:
         totals["broken"] = _total(count != count.floor())
         totals["records"] = count.sum()
     for position in range(len(fields.members)):
-        totals[f"m{position}"] = _total(source[f"m{position}"].isnull())
+        totals[f"m{position}"] = _total(names_nobody(source[f"m{position}"]))
     return source.aggregate(**totals)
+
+
+def names_nobody(column: Expression) -> Expression:
+    """Whether a value is no identifier, as `plain_text.names_nobody`."""
+    missing = column.isnull()
+    return missing | (column.strip() == "") if column.type().is_string() else missing
 
 
 def with_whole_counts(source: Expression) -> Expression:

@@ -13,7 +13,7 @@ from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import as_data, plural, tr
-from ..plain_text import is_missing
+from ..plain_text import names_nobody
 from ..records.columns import Column
 from ..records.matching import STOP
 
@@ -63,7 +63,7 @@ def persons_by_key(keys: Column) -> dict[str, int]:
 
     Raises InputError for persons without a key, and for a key of several rows.
     """
-    texts = [None if is_missing(key) else identifier_text(key) for key in keys.categories]
+    texts = [None if names_nobody(key) else identifier_text(key) for key in keys.categories]
     times = np.bincount(keys.codes, minlength=len(texts))
     nobody = np.array([text is None for text in texts], bool)
     if times[nobody].any():
@@ -106,7 +106,7 @@ def persons_of_rows(name: str, keys: Column, persons: Mapping[str, int], unmatch
     keys : (R,); persons : as `persons_by_key` gives them; unmatched : STOP refuses rows of no person
     Raises InputError with the number of rows and the first keys.
     """
-    texts = [None if is_missing(key) else identifier_text(key) for key in keys.categories]
+    texts = [None if names_nobody(key) else identifier_text(key) for key in keys.categories]
     of_key = [NOBODY if text is None else persons.get(text, NOBODY) for text in texts]
     person = np.array(of_key or [NOBODY], np.int64)[keys.codes]
     lost = np.flatnonzero(person == NOBODY)

@@ -12,6 +12,7 @@ from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, tr
 from ..parameters import K
+from ..plain_text import names_nobody
 from .coarsened import Coarsened
 from .columns import Column, column_numbers
 
@@ -142,7 +143,7 @@ def check_members(members: Mapping[str, Column], weighted: bool) -> None:
                     name=name,
                 )
             )
-        missing = np.array([value is None for value in column.categories], bool)
+        missing = np.array([names_nobody(value) for value in column.categories], bool)
         lost = int(missing[column.codes].sum()) if missing.any() else 0
         if lost:
             refuse_rows_of_nobody(kind, lost)

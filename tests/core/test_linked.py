@@ -250,8 +250,9 @@ def test_keys_name_one_person_each() -> None:
         persons_by_key(column_from_values(["a", "a"]))
     with pytest.raises(InputError, match="stands in several rows"):
         persons_by_key(column_from_values([7, "7"]))
-    with pytest.raises(InputError, match="is missing in 1 row"):
-        persons_by_key(column_from_values(["a", None]))
+    for nobody in (None, "", " "):
+        with pytest.raises(InputError, match="is missing in 1 row"):
+            persons_by_key(column_from_values(["a", nobody]))
 
 
 @pytest.mark.slow
