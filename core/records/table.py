@@ -35,6 +35,8 @@ class RecordTable:
         Names of kept fields whose values the members of a class must not all share.
     coarsened : mapping of str to Coarsened
         By name, the quasi-identifiers that are shown coarser than they were read.
+    key : Column, optional
+        Which person each row is, where further tables belong to persons; never released.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class RecordTable:
     members: Mapping[str, Column] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
     coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
+    key: Column | None = None
 
     def __len__(self) -> int:
         return len(self.area)
