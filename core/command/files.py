@@ -299,12 +299,12 @@ class GeoPackageFrame(OwnFrame):
 
     @cached_property
     def _shapes(self) -> list[bytes | None]:
-        return [None if blob is None else _wkb(blob) for (blob,) in self._rows(self._shape)]
+        return [None if blob is None else _wkb(blob) for blob in self._values(self._shape)]
 
     def _converted(self, name: str) -> Column:
         """A field of a type that SQLite does not have, as QGIS shows it."""
         show = SHOWN.get(self._types[name], lambda value: value)
-        values: list[object] = [value for (value,) in self._rows(name)]
+        values = self._values(name)
         try:
             shown = {value: None if value is None else show(value) for value in set(values)}
         except (ValueError, TypeError) as error:
@@ -318,11 +318,9 @@ class GeoPackageFrame(OwnFrame):
             ) from error
         return column_from_values([shown[value] for value in values])
 
-    def _rows(self, name: str) -> list[tuple[object]]:
+    def _values(self, name: str) -> list[object]:
         with sqlite_file.reading(self._path, self._parameter) as connection:
-            # Names cannot be bound: they are quoted.
-            words = ("SELECT", sqlite_file.quoted(name), "FROM", sqlite_file.quoted(self._table))
-            return connection.execute(" ".join(words)).fetchall()
+            return [value for (value,) in sqlite_file.rows_in_order(connection, self._table, [name])]
 
 
 class CsvFrame(OwnFrame):
