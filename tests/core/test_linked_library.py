@@ -82,8 +82,8 @@ class Restless(ArrayFrame):
 def test_rows_are_those_of_their_persons_whatever_order_persons_are_read_in() -> None:
     homes = dict(zip(PEOPLE["id"], PEOPLE["sex"]))
     marked = {**STAYS, "days": [homes[person] for person in STAYS["id"]]}
-    settings = {"known": {}, "keep": {"stays": "days"}, "quasi_identifiers": "sex", "k": 4, "key": "id"}
-    regions = {"combination": "custom", "site_number": "given number", "n_sites": 2, "area": "area"}
+    settings: dict[str, Any] = {"known": {}, "keep": {"stays": "days"}, "quasi_identifiers": "sex", "k": 4, "key": "id"}
+    regions: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 2, "area": "area"}
     release = anonymize_linked(AREAS, Restless(PEOPLE, "RECORDS"), {"stays": marked}, **settings, **regions)
     sexes = dict(zip(release.records["vbas_person"], release.records["sex"]))
     rows = release.tables["stays"]
