@@ -19,6 +19,7 @@ from ..records.matching import STOP
 
 OURS = "vbas_"  # how the names of our own fields begin
 TAKEN = ("records", "crosswalk", "regions")  # names of the tables that every release has
+OF_GEOPACKAGES = ("sqlite_", "gpkg_", "rtree_")  # how names begin that no table of a GeoPackage can have
 PERSON = OURS + "person"  # the new key
 NOBODY = -1
 ALL_ROWS, ONE_ROW = as_data("all rows"), as_data("one row")  # of a person, that others may know
@@ -146,13 +147,17 @@ def check_linked(tables: Collection[LinkedTable], released: Collection[str], key
     released : names of the fields of the persons that are released; key : the field that links them
     """
     names = [table.name.lower() for table in tables]
-    wrong = [table.name for table in tables if names.count(table.name.lower()) > 1 or table.name.lower() in TAKEN]
+    wrong = [
+        table.name
+        for table, name in zip(tables, names)
+        if names.count(name) > 1 or name in TAKEN or name.startswith(OF_GEOPACKAGES)
+    ]
     if wrong or "" in names:
         raise InputError(
             tr(
                 "A linked table is called “{table}”: give each a name of its own, other than {taken}.",
                 table=wrong[0] if wrong else "",
-                taken=", ".join(TAKEN),
+                taken=", ".join((*TAKEN, *(f"{beginning}…" for beginning in OF_GEOPACKAGES))),
             )
         )
     for table in tables:
