@@ -287,6 +287,39 @@ def test_a_filter_is_no_sql(server, sql):
     assert tables(sql) == {"people"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "values", "operator", "value", "wanted"),
+    [
+        ("numeric", ("9", "18.0", "100", "NaN"), ">=", "18", ["100", "18.0"]),
+        ("numeric", ("9", "18.0", "100"), "!=", "18", ["100", "9"]),
+        ("date", ("2024-01-01", "2023-12-31"), ">", "2023-12-31", ["2024-01-01"]),
+        ("timestamp", ("2024-01-01 11:00", "2024-01-01 13:00"), "<", "2024-01-01T12:00", ["2024-01-01 11:00:00"]),
+        (
+            "timestamptz",
+            ("2024-01-01 11:00+02", "2024-01-01 10:00+00"),
+            ">=",
+            "2024-01-01T11:00+01:00",
+            ["2024-01-01 10:00:00+00"],
+        ),
+        ("interval", ("1 day", "30 hours"), "=", "1 day", ["1 day"]),
+    ],
+)
+def test_a_filter_is_in_the_order_of_its_field(server, sql, kind, values, operator, value, wanted):
+    """As text 9 is more than 18, and a T more than a blank."""
+    sql(f"CREATE TABLE sizes (area text, size {kind})")
+    for given in values:
+        sql(f"INSERT INTO sizes SELECT '00', '{given}' FROM generate_series(1, {K})")
+    run(server, fields=RecordFields("area", ("size",), filters=(Filter("size", operator, value),)), table="sizes")
+    sql("SET timezone TO 'UTC'")
+    assert sorted({text for (text,) in sql("SELECT size::text FROM released")}) == wanted
+
+
+def test_a_filter_by_an_order_that_is_not_known_is_refused(server, sql):
+    sql("CREATE TABLE sizes AS SELECT '00'::text AS area, interval '1 day' AS size FROM generate_series(1, 4)")
+    with pytest.raises(InputError, match="“size” holds interval, in which less and more are not known"):
+        run(server, fields=RecordFields("area", ("size",), filters=(Filter("size", ">", "1 day"),)), table="sizes")
+
+
 def test_names_are_no_sql(server, sql):
     name = 'a"; DROP TABLE people; --'
     quoted = name.replace('"', '""')
