@@ -552,6 +552,27 @@ def test_values_are_those_of_their_rows_though_a_field_has_an_index(tmp_path, sh
         assert shapely.get_x(shapely.from_wkb(read.array(read.geometry))).tolist() == n
 
 
+@pytest.mark.parametrize("ending", ["gpkg", "csv"])
+def test_fields_of_a_file_that_is_changed_between_them_are_not_put_together(tmp_path, ending):
+    frame = pd.DataFrame({"n": range(9), "old": [True, False, False] * 3})
+    path = tmp_path / f"people.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        shapes = pytest.importorskip("geopandas").GeoSeries(shapely.points(np.arange(9.0), 0.0), crs=3347)
+        pytest.importorskip("geopandas").GeoDataFrame(frame, geometry=shapes).to_file(path)
+    read = table_of_source(path.name, tmp_path, "RECORDS")
+    assert len(read.values("n")) == len(read.values("old")) == 9
+    if ending == "csv":
+        frame[::-1].to_csv(path, index=False)
+    else:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE others (a)")
+            connection.commit()
+    with pytest.raises(InputError, match=f"RECORDS: people.{ending} was changed by another program"):
+        read.values("old")
+
+
 def test_a_table_with_tabs_is_read_as_text(tmp_path):
     (tmp_path / "t.tsv").write_text('a,b\tv\n007\t"x\ty"\n008\t\n', encoding="utf-8")
     table = table_of_source("t.tsv", tmp_path, "RECORDS")
