@@ -82,7 +82,7 @@ def is_missing(value: object) -> bool:
 
 def names_nobody(value: object) -> bool:
     """Whether a value is no identifier: missing, or of blanks alone, as a CSV file has it where one is missing."""
-    return is_missing(value) or (isinstance(value, str) and not value.strip())
+    return not value.strip() if isinstance(value, str) else is_missing(value)
 
 
 def with_none(values: Sequence[object] | np.ndarray) -> list[object]:
