@@ -21,6 +21,11 @@ class Filter:
     value: str = ""
 
 
+def is_identifier(name: str) -> bool:
+    """Whether a field says where or who somebody is, by the name that `RecordFields.names` gives it."""
+    return name in ("a", "p") or name.startswith("m")
+
+
 @dataclass(frozen=True)
 class RecordFields:
     """The fields of a table of records, and which of its rows are meant.

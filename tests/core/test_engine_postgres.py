@@ -7,8 +7,11 @@ import time
 from collections import Counter
 from importlib import import_module
 
+import numpy as np
 import pytest
 
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.engines import open_engine, releasing
 from vbas.core.engines.addresses import Address
 from vbas.core.engines.engine import EngineError
@@ -237,6 +240,20 @@ def test_persons_are_counted(server, sql):
         with pytest.raises(PrivacyError, match="fewer than 3 persons"):
             release_in_place(matched, plan_of(matched.profile), "released")
     assert tables(sql) == {"people"}
+
+
+def test_people_and_areas_are_one_however_their_numbers_are_written(server, sql):
+    """7 and 7.00 are one person for all who read them elsewhere; and so are areas."""
+    sql("ALTER TABLE people ADD person numeric, ADD home numeric")
+    sql("UPDATE people SET person = round(7, 1 + (random() * 8)::int), home = round(1 + age % 2, 2)")
+    sql("DELETE FROM people WHERE home IS NULL")
+    fields = RecordFields("home", ("sex",), members={PERSONS: "person"})
+    with open_engine(server, "people") as engine:
+        in_place = count_in_place(engine, fields)
+        assert sorted(in_place.areas[:-1]) == ["1", "2"]
+        profile = match_in_place(in_place, make_areas(["1", "2"], [[0, 0], [1, 0]]))
+        requirement = requirement_in_place(profile, K)
+        assert not suppress(profile.profile, Crosswalk(np.zeros(2, np.int64), 1), K, requirement).released.any()
 
 
 @pytest.mark.slow
