@@ -97,7 +97,7 @@ def _compared(
             records.n_unmatched,
             part(whole, done / len(ks), (done + 1) / len(ks)),
             form.words("BASELINES"),
-            settings.compared_options_of(form),
+            settings.compared_options_of(form, areas),
             form.words("NESTED"),
             comparisons.at_k(comparisons.settings_of(form), k),
             in_all_periods(Terms(k, n_unmatched=records.n_unmatched), records.profile, same_in_all_of(form.job)),

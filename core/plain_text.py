@@ -80,6 +80,11 @@ def is_missing(value: object) -> bool:
     return unequal is value or unequal is True or (isinstance(unequal, np.bool_) and bool(unequal))
 
 
+def names_nobody(value: object) -> bool:
+    """Whether a value is no identifier: missing, or of blanks alone, as a CSV file has it where one is missing."""
+    return not value.strip() if isinstance(value, str) else is_missing(value)
+
+
 def with_none(values: Sequence[object] | np.ndarray) -> list[object]:
     """The values as a list, None in place of whatever is missing."""
     listed: list[object] = list(values)

@@ -95,7 +95,7 @@ class SpreadRelease(VbasAlgorithm):
         if form.outputs.wanted("SPREAD"):
             form.outputs.add("SPREAD", _spread_table(form, layer, rows, weights, names))
         if form.outputs.wanted("EXPOSURES"):
-            form.outputs.add("EXPOSURES", _exposures(form, rows, weights, names))
+            form.outputs.add("EXPOSURES", _exposures(form, layer, rows, weights, names))
         known = weights.in_one_area[weights.profile_of]
         total = float(rows.records.sum())
         return {
@@ -158,13 +158,13 @@ def _spread_table(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spr
     return filled(SPREAD, columns, own=[area, *own])
 
 
-def _exposures(form: Form, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
+def _exposures(form: Form, layer: AreaLayer, rows: ReleasedRows, weights: Spread, names: list[str]) -> Table:
     """EXPOSURES, class by class."""
     first_row, records = rows_of_equal_weights(rows, weights, names)
     columns, own = _shown(form, rows, names, first_row)
     columns["records"] = records
     for name in form.field_names("EXPOSURE_FIELDS"):
-        values = column_from_values(form.job.values_in("REGIONS", name))
+        values = column_from_values(form.job.values_of_areas(name, layer.areas))
         mean, deviation = weights.exposure(column_numbers(values, name, "EXPOSURE_FIELDS"))
         columns[f"mean_{name}"], columns[f"sd_{name}"] = mean[first_row], deviation[first_row]
     return filled(EXPOSURES, columns, own=own)

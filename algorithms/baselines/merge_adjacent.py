@@ -80,8 +80,8 @@ class MergeAdjacent(VbasAlgorithm):
         return {**shared_conditions, **until_cutoff, **more, **conditions_where(of_classes)}
 
     def work(self, form: Form) -> dict[str, object]:
-        options = settings.merging_options_of(form)
         layer = areas_of(form.job).with_neighbours(form.progress(0, READ))
+        options = settings.merging_options_of(form, layer.areas)
         progress = form.progress(stop=70)
         if form.text("UNTIL") == CUTOFF:
             areas, cutoff = settings.people_and_cutoff(form, layer)

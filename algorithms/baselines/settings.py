@@ -150,12 +150,12 @@ def merging(advanced: bool = False) -> Iterable[QgsProcessingParameterDefinition
     yield bounded(MAXIMUM, tr("Most people in a merged region"), text, advanced=True)
 
 
-def merging_options_of(form: Form) -> BaselineOptions:
+def merging_options_of(form: Form, areas: Areas) -> BaselineOptions:
     """The settings of merging, read."""
     return BaselineOptions(
         neighbour=form.text("NEIGHBOUR"),
         islands=form.text("ISLANDS"),
-        boundary=_labels(form, "BOUNDARY"),
+        boundary=_labels(form, areas, "BOUNDARY"),
         most=form.number("MAXIMUM"),
         budget=form.number("BUDGET"),
     )
@@ -205,7 +205,7 @@ def units_of(form: Form, layer: AreaLayer) -> list[object] | None:
     """The larger unit of each area, of the field or of the table; None where neither is given."""
     table = form.layers.optional_source("HIERARCHY_TABLE")
     if table is None:
-        return _labels(form, "HIERARCHY")
+        return _labels(form, layer.areas, "HIERARCHY")
     identifier, level = form.text("HIERARCHY_ID"), form.text("HIERARCHY_LEVEL")
     return read_units(table, identifier, level, layer.areas, form.feedback)
 
@@ -230,22 +230,22 @@ def compared_conditions() -> Conditions:
     return {**where, "CHARACTERS": [*where["CHARACTERS"], {"LEAVE_OUT": NOT_GIVEN}]}
 
 
-def compared_options_of(form: Form) -> BaselineOptions:
+def compared_options_of(form: Form, areas: Areas) -> BaselineOptions:
     """The settings of all baselines, read."""
     cropped = cropping_options_of(form)
     return replace(
-        merging_options_of(form),
+        merging_options_of(form, areas),
         cutoff=form.number("CUTOFF"),
         characters=cropped.characters,
         leave_out=cropped.leave_out,
-        hierarchy=_labels(form, "HIERARCHY"),
+        hierarchy=_labels(form, areas, "HIERARCHY"),
     )
 
 
-def _labels(form: Form, name: str) -> list[object] | None:
-    """The values of a field of REGIONS, None where none is named."""
+def _labels(form: Form, areas: Areas, name: str) -> list[object] | None:
+    """The value of a field of REGIONS in each area, None where none is named."""
     field = form.text(name)
-    return form.job.values_in("REGIONS", field) if field else None
+    return form.job.values_of_areas(field, areas) if field else None
 
 
 def areas_with_people(form: Form, layer: AreaLayer) -> Areas:

@@ -6,15 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
-from qgis.core import QgsFeatureRequest, QgsProcessingFeedback
+from qgis.core import QgsProcessingFeedback
 
 from ...core.dataclass import dataclass
 from ...core.errors import InputError
 from ...core.records.columns import Column
 from ...core.records.table_file import state_of
-from ..compat import python_value
 from ..layers.inputs import Inputs
-from ..layers.reading.checked_source import CheckedSource, checked_source, field_index
+from ..layers.reading.checked_source import CheckedSource, checked_source
 from ..layers.reading.layer_file import layer_file
 from ..layers.reading.records import read_columns
 from .refusals import no_layer
@@ -42,12 +41,6 @@ class LayerTable:
         columns = read_columns(self.source, names, self.feedback)
         self.n_read.update((self.source.name, len(column.codes)) for column in columns.values())
         return columns
-
-    def values(self, name: str) -> list[object]:
-        """The values of one field in the order of the layer."""
-        index = field_index(self.source.fields(), name, self.source.name, self.source.name)
-        request = QgsFeatureRequest().setFlags(QgsFeatureRequest.Flag.NoGeometry).setSubsetOfAttributes([index])
-        return [python_value(feature[index]) for feature in self.source.getFeatures(request)]
 
 
 class Layers:

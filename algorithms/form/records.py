@@ -11,6 +11,7 @@ from qgis.core import QgsField, QgsProcessingParameterDefinition
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.job import reading
+from ...core.job.linked import KEY
 from ...core.language import plural, tr
 from ...core.parameters import SMALLEST_K
 from ...core.profile import Profile, profile_records
@@ -199,7 +200,7 @@ def records_of(job: FormJob, areas: Areas, k: int | None) -> Records:
     unmatched = job.text("UNMATCHED") if job.has("UNMATCHED") else STOP
     aside = _of_missing_areas(job, unmatched)
     _refuse_row_numbers(job)
-    return reading.records_of(job, areas, k, aside)
+    return reading.records_of(job, areas, k, aside, job.text(KEY) if job.has(KEY) else "")
 
 
 def _of_missing_areas(job: FormJob, unmatched: str) -> str:

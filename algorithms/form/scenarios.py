@@ -146,7 +146,7 @@ def _parts_of(form: Form, areas: Areas, records: Records) -> dict[str, np.ndarra
     name = form.text("PART_FIELD")
     if not name:
         return {}
-    parts = parts_by_value(form.job.values_in("REGIONS", name))
+    parts = parts_by_value(form.job.values_of_areas(name, areas))
     sizes = records.profile.area_sizes
     usable = {
         part: members

@@ -64,7 +64,7 @@ class GenerateRecords(VbasAlgorithm):
         identifiers = layer.areas.identifiers
         province = form.text("PROVINCE")
         if province:
-            provinces: Sequence[object] | np.ndarray = form.job.values_in("REGIONS", province)
+            provinces: Sequence[object] | np.ndarray = form.job.values_of_areas(province, layer.areas)
         else:
             provinces = province_from_identifiers(identifiers, form.whole("PROVINCE_CHARACTERS"))
         source = people.source_of(form)

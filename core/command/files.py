@@ -25,7 +25,7 @@ from ..records.columns import Column, ColumnBuilder, column_from_values
 from ..records.csv_columns import read_plain_csv, separator_of
 from ..records.plain_files import LONGEST_ROW, scan_csv
 from ..records.sqlite_columns import read_table
-from ..records.table_file import DECLARED, TableFile, altered_values, check_rows, held, unread_as_it_is
+from ..records.table_file import DECLARED, TableFile, altered_values, check_rows, held, state_of, unread_as_it_is
 
 LAYER = "|layername="
 TABBED = ".tsv"
@@ -250,11 +250,38 @@ def _as_declared(values: Any, kind: str, name: str, path: Path, parameter: str) 
     return values if as_it_is else values.astype("Int64")
 
 
-class GeoPackageFrame(OwnFrame):
-    """A table of a GeoPackage: its fields are read once they are asked for."""
+class FileFrame(OwnFrame):
+    """A table whose fields are read once they are asked for, of a file that must stay as it is until then."""
+
+    def __init__(self, path: Path, parameter: str) -> None:
+        self._path, self._parameter = path, parameter
+        self._before = self._state()
+
+    def column(self, name: str) -> Column:
+        """A field as codes and categories."""
+        return self.columns([name])[name]
+
+    def _state(self) -> tuple[object, ...]:
+        return (*state_of(self._path), sqlite_file.log_size(self._path))
+
+    def _check_unchanged(self) -> None:
+        """Raises InputError where fields that were read may be of other rows than those that were read before."""
+        if self._state() != self._before:
+            raise InputError(
+                tr(
+                    "{parameter}: {name} was changed by another program while it was read: run again when that has "
+                    "ended.",
+                    parameter=self._parameter,
+                    name=self._path.name,
+                )
+            )
+
+
+class GeoPackageFrame(FileFrame):
+    """A table of a GeoPackage."""
 
     def __init__(self, path: Path, table: str, parameter: str) -> None:
-        self._path, self._parameter = path, parameter
+        super().__init__(path, parameter)
         with sqlite_file.reading(path, parameter) as connection:
             names = connection.execute("SELECT table_name FROM gpkg_contents ORDER BY rowid")
             there = [name for (name,) in names if name != STYLES]
@@ -281,15 +308,13 @@ class GeoPackageFrame(OwnFrame):
             self.names.append(self.geometry)
             self.crs = _crs(described)
 
-    def column(self, name: str) -> Column:
-        """A field as codes and categories."""
-        return self.columns([name])[name]
-
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
-        """Several fields, in one reading."""
+        """Several fields."""
         plain = {name: KINDS[self._types[name]] for name in names if self._types[name] in KINDS}
         read = read_table(self._path, self._table, plain, self._parameter, silent) if plain else {}
-        return {name: read[name] if name in read else self._converted(name) for name in names}
+        columns = {name: read[name] if name in read else self._converted(name) for name in names}
+        self._check_unchanged()
+        return columns
 
     def array(self, name: str) -> np.ndarray:
         """The values of a field; the shapes as WKB."""
@@ -299,12 +324,14 @@ class GeoPackageFrame(OwnFrame):
 
     @cached_property
     def _shapes(self) -> list[bytes | None]:
-        return [None if blob is None else _wkb(blob) for (blob,) in self._rows(self._shape)]
+        shapes = [None if blob is None else _wkb(blob) for blob in self._values(self._shape)]
+        self._check_unchanged()
+        return shapes
 
     def _converted(self, name: str) -> Column:
         """A field of a type that SQLite does not have, as QGIS shows it."""
         show = SHOWN.get(self._types[name], lambda value: value)
-        values: list[object] = [value for (value,) in self._rows(name)]
+        values = self._values(name)
         try:
             shown = {value: None if value is None else show(value) for value in set(values)}
         except (ValueError, TypeError) as error:
@@ -318,18 +345,16 @@ class GeoPackageFrame(OwnFrame):
             ) from error
         return column_from_values([shown[value] for value in values])
 
-    def _rows(self, name: str) -> list[tuple[object]]:
+    def _values(self, name: str) -> list[object]:
         with sqlite_file.reading(self._path, self._parameter) as connection:
-            # Names cannot be bound: they are quoted.
-            words = ("SELECT", sqlite_file.quoted(name), "FROM", sqlite_file.quoted(self._table))
-            return connection.execute(" ".join(words)).fetchall()
+            return [value for (value,) in sqlite_file.rows_in_order(connection, self._table, [name])]
 
 
-class CsvFrame(OwnFrame):
+class CsvFrame(FileFrame):
     """A CSV file, as QGIS reads it where nothing declares its types: every value is text, a missing one is empty."""
 
     def __init__(self, path: Path, parameter: str) -> None:
-        self._path, self._parameter = path, parameter
+        super().__init__(path, parameter)
         self._n_rows = max(scan_csv(path, parameter).n_rows - 1, 0)
         self.names = []
         for name in next(self._rows(), []):
@@ -337,16 +362,14 @@ class CsvFrame(OwnFrame):
             names = chain([name], (f"{name}_{number}" for number in count(1)))
             self.names.append(next(free for free in names if free not in self.names))
 
-    def column(self, name: str) -> Column:
-        """A field as codes and categories."""
-        return self.columns([name])[name]
-
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         """Several fields, in one reading."""
         different = list(dict.fromkeys(names))
         described = TableFile(self._path, "", self.names, different, dict.fromkeys(different, sqlite_file.TEXT))
         plain = read_plain_csv(described, self._n_rows)
-        return self._by_rows(different) if plain is None else plain
+        columns = self._by_rows(different) if plain is None else plain
+        self._check_unchanged()
+        return columns
 
     def _by_rows(self, different: Sequence[str]) -> dict[str, Column]:
         builders = [ColumnBuilder() for _ in different]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import ibis
 
 from .engine import Expression
+from .steps import names_nobody
 
 LENGTH, MISSING = ":", "-"
 
@@ -26,7 +27,7 @@ def everybody(rows: Expression) -> Expression:
 
 def keys(every: Expression) -> Expression:
     """One row: how many persons there are, how many have no key, and how many keys there are; every : of `everybody`"""
-    missing = every.p.isnull().ifelse(1, 0).sum().cast("int64")
+    missing = names_nobody(every.p).ifelse(1, 0).sum().cast("int64")
     return every.aggregate(rows=every.count(), missing=missing, different=every.p.nunique())
 
 

@@ -23,6 +23,7 @@ from ..errors import InputError, OutcomeUnknown
 from ..language import tr
 from ..progress import Progress
 from ..publish.names import check_length, check_name
+from ..records.fields import is_identifier
 from ..secrecy import without_secrets
 from .addresses import Address
 from .dictionaries import kept_dictionary
@@ -32,6 +33,7 @@ from .queries import query_of, temporary
 # Types whose equal values are written alike, as Ibis knows them; all else is compared as text.
 PLAIN = {"int2": "int16", "int4": "int32", "int8": "int64", "bool": "boolean", "date": "date"}
 FLOATS = {"float4": "float32", "float8": "float64"}
+ZEROS_BEHIND = r"\.0*$|(\.[0-9]*[1-9])0+$"  # the last digits of a number, which say nothing
 SECONDS_TO_ANSWER = 15
 # Classes of errors after which a COMMIT may have been carried out: the connection is lost, or somebody ended the work.
 LOST, ENDED = ("", "08"), "57"
@@ -111,7 +113,9 @@ class Postgres:
         return self._view("vbas_source", (self._schema, self._given[1]), self._types, names)
 
     def _view(self, called: str, of: tuple[str, str], types: Mapping[str, str], names: Mapping[str, str]) -> Expression:
-        columns = [self._comparable(field, types).as_(name, quoted=True) for name, field in names.items()]
+        columns = [
+            self._comparable(field, types, is_identifier(name)).as_(name, quoted=True) for name, field in names.items()
+        ]
         table = sg.table(of[1], db=of[0], quoted=True)
         self._create(called, "VIEW", sg.select(*columns).from_(table).sql("postgres"))
         kinds = {name: {**PLAIN, **FLOATS}.get(types[field], "string") for name, field in names.items()}
@@ -258,8 +262,11 @@ class Postgres:
             )
         return str(rows[0][0]), {str(name): str(kind) for _, name, kind, _ in rows}
 
-    def _comparable(self, field: str, types: Mapping[str, str]) -> sge.Expression:
-        """A field such that what is equal looks alike: of text, byte by byte, whatever the column's own rule."""
+    def _comparable(self, field: str, types: Mapping[str, str], identifies: bool) -> sge.Expression:
+        """A field such that what is equal looks alike: of text, byte by byte, whatever the column's own rule.
+
+        identifies : areas and people, of which 7 and 7.00 are one, and not two, as for all who read them elsewhere
+        """
         column, kind = sg.column(field, quoted=True), types[field]
         if kind in PLAIN:
             return column
@@ -267,7 +274,9 @@ class Postgres:
             nan = sge.Cast(this=sge.Literal.string("NaN"), to=sge.DataType.build(kind, "postgres"))
             number = sge.Add(this=sge.Nullif(this=column, expression=nan), expression=sge.Literal.number(0))
             return sge.Cast(this=number, to=sge.DataType.build(kind, "postgres"))  # a sum has more digits than a float4
-        text = sge.Cast(this=column, to=sge.DataType.build("text"))
+        text: sge.Expression = sge.Cast(this=column, to=sge.DataType.build("text"))
+        if identifies and kind == "numeric":
+            text = sg.func("regexp_replace", text, sge.Literal.string(ZEROS_BEHIND), sge.Literal.string(r"\1"))
         return sge.Collate(this=sge.Paren(this=text), expression=sg.to_identifier("C", quoted=True))
 
     def _place(self, destination: str) -> tuple[str, str]:

@@ -43,7 +43,7 @@ def count_in_place(
     without an identifier, and for more possible classes than 64 bits hold.
     """
     checked(fields, engine.fields)
-    source = steps.filtered(engine.source(fields.names()), fields.filters)
+    source = steps.filtered(engine.source(fields.names()), fields.filters, engine.fields)
     n_records = _checked_bounds(engine, source, fields)
     source = steps.with_whole_counts(source) if fields.count else source
     progress(0.1)

@@ -8,7 +8,9 @@ everything is whole numbers: engines join those fast, and no two of them disagre
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from math import isfinite
 from typing import Callable
 
 import ibis
@@ -21,16 +23,24 @@ from .engine import Expression
 from .fields import WITHOUT_VALUE
 
 MOST_CLASSES = 2**63 - 1
+# Of fields that are text here: those that are in the table, too, and what others are compared as by a filter. By the
+# names of their types, in small letters.
+TEXTS = ("text", "varchar", "bpchar", "char", "name", "citext", "uuid", "string")
+COMPARED_AS = {"numeric": "decimal", "timestamp": "timestamp", "timestamptz": "timestamp"}
 ROWS = "rows"
 
 
-def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
-    """The rows for which all filters hold; a missing value fulfils none but “is missing”. Raises InputError."""
+def filtered(source: Expression, filters: Sequence[Filter], kinds: Mapping[str, str]) -> Expression:
+    """The rows for which all filters hold; a missing value fulfils none but “is missing”.
+
+    kinds : the types of the fields of the table, as the engine names them. Raises InputError.
+    """
     for position, condition in enumerate(filters):
         column = source[f"f{position}"]
         if condition.operator in WITHOUT_VALUE:
             source = source.filter(column.isnull() if condition.operator == WITHOUT_VALUE[0] else column.notnull())
             continue
+        column = _in_its_order(column, condition, kinds[condition.field])
         value = _value(condition, column.type())
         compare: Callable[[Expression], Expression] = {
             "=": column.__eq__,
@@ -44,10 +54,35 @@ def filtered(source: Expression, filters: Sequence[Filter]) -> Expression:
     return source
 
 
+def _in_its_order(column: Expression, condition: Filter, kind: str) -> Expression:
+    """The field of a filter, by which 9 is less than 18 where it is text here, but not in the table.
+
+    kind : its type in the table. Raises InputError for an order that is not known.
+    """
+    name = kind.lower().partition("(")[0]
+    if not column.type().is_string() or name in TEXTS:
+        return column
+    if name in COMPARED_AS:
+        return column.nullif("NaN").cast(COMPARED_AS[name])  # which is no value
+    if condition.operator in ("=", "!="):
+        return column
+    raise InputError(
+        tr(
+            "FILTER: the field “{field}” holds {kind}, in which less and more are not known here: use = or !=, or "
+            "give a view of the rows that are meant.",
+            field=condition.field,
+            kind=kind,
+        )
+    )
+
+
 def _value(condition: Filter, kind: Expression) -> Expression:
     """The value of a filter as what its field holds."""
     try:
-        return ibis.literal(_read_as(condition, kind), type=kind)
+        value = _read_as(condition, kind)
+        if isinstance(value, date) and getattr(kind, "timezone", None) is None:
+            return ibis.literal(str(value)).cast(kind)  # PostgreSQL has no such function as Ibis makes dates by
+        return ibis.literal(value, type=kind)
     except (ValueError, KeyError, TypeError):  # the last one: a whole number that is too large for the field
         raise InputError(
             tr(
@@ -65,13 +100,18 @@ def _read_as(condition: Filter, kind: Expression) -> object:
     if kind.is_integer():
         return int(condition.value)
     if kind.is_floating() or kind.is_decimal():
-        return float(condition.value)
+        number = float(condition.value)
+        if kind.is_decimal() and not isfinite(number):
+            raise ValueError(condition.value)
+        return Decimal(condition.value) if kind.is_decimal() else number
     if kind.is_boolean():
         return {"true": True, "false": False}[condition.value.lower()]
     if kind.is_date():
         return date.fromisoformat(condition.value)
     if kind.is_timestamp():
-        return datetime.fromisoformat(condition.value)
+        moment = datetime.fromisoformat(condition.value)
+        aware = moment.tzinfo is not None and kind.timezone is None
+        return moment.astimezone(timezone.utc).replace(tzinfo=None) if aware else moment
     return condition.value
 
 
@@ -102,8 +142,14 @@ def bounds(source: Expression, fields: RecordFields) -> Expression:
         totals["broken"] = _total(count != count.floor())
         totals["records"] = count.sum()
     for position in range(len(fields.members)):
-        totals[f"m{position}"] = _total(source[f"m{position}"].isnull())
+        totals[f"m{position}"] = _total(names_nobody(source[f"m{position}"]))
     return source.aggregate(**totals)
+
+
+def names_nobody(column: Expression) -> Expression:
+    """Whether a value is no identifier, as `plain_text.names_nobody`."""
+    missing = column.isnull()
+    return missing | (column.strip() == "") if column.type().is_string() else missing
 
 
 def with_whole_counts(source: Expression) -> Expression:

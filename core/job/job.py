@@ -8,6 +8,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+import numpy as np
+
+from ..areas import Areas, identifier_text
+from ..arrays import objects, to_list
 from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
@@ -29,9 +33,6 @@ class ReadTable(Protocol):
 
     def columns(self, names: Sequence[str]) -> Mapping[str, Column]:
         """Some of its fields, by their very names."""
-
-    def values(self, name: str) -> list[object]:
-        """The values of one field in the order of the table, missing ones as None."""
 
 
 def no_table(name: str) -> NoReturn:
@@ -111,10 +112,23 @@ class Job:
         """Whether rows of a table are left out: it is selected from, or filtered where it comes from."""
         return False
 
-    def values_in(self, table: str, name: str) -> list[object]:
-        """The values of one field, in the order of the table. Raises InputError for a field that there is not."""
-        read = self.table(table)
-        return read.values(field_named(read.names, name, table, table))
+    def values_of_areas(self, name: str, areas: Areas) -> list[object]:
+        """The value of a field of REGIONS in each area, missing ones as None.
+
+        It is found by the identifier, which is read together with it: a table may give its rows in another order where
+        other fields are asked for, and another program may change it. Raises InputError for a field that there is not.
+        """
+        own = self.text("REGION_ID")
+        columns = self.columns("REGIONS", list(dict.fromkeys([own, name])))
+        texts = objects([identifier_text(value) for value in to_list(columns[own].categories)])
+        area, code = areas.codes_of(texts)[columns[own].codes], np.full(len(areas), -1, np.int64)
+        code[area[area >= 0]] = columns[name].codes[area >= 0]
+        if (code < 0).any() or len(area) != len(areas):
+            raise InputError(
+                tr("REGIONS was changed by another program while it was read: run again when that has ended.")
+            )
+        values: list[object] = columns[name].categories[code].tolist()
+        return values
 
     def progress(self, start: float, stop: float) -> Progress:
         """A progress callable for the stretch from start to stop, in per cent; it raises to cancel."""

@@ -23,7 +23,7 @@ def levels_of(job: Job, areas: Areas, made: Callable[[], Levels]) -> Levels:
     there = job.fields("REGIONS")
     for name in fields:
         field_named(there, name, "LEVEL_FIELDS", "REGIONS")
-    levels = levels_from_fields(areas, fields, [job.values_in("REGIONS", name) for name in fields])
+    levels = levels_from_fields(areas, fields, [job.values_of_areas(name, areas) for name in fields])
     return with_least_population(areas, levels, job.number("LEAST_POPULATION"))
 
 

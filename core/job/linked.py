@@ -11,7 +11,7 @@ from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import tr
 from ..linked.source import LinkedSource, link, refused_together
-from ..linked.tables import ALL_ROWS, LinkedTable, left_out_rows, persons_by_key, persons_of_rows
+from ..linked.tables import ALL_ROWS, LinkedTable, keys_missing, left_out_rows, persons_by_key, persons_of_rows
 from ..parameters import SMALLEST_K
 from ..policy import policies
 from ..records.matching import STOP, Records
@@ -48,7 +48,11 @@ class Linking:
 
 
 def linked_source(job: Job, linking: Linking, records: Records, areas: Areas) -> LinkedSource:
-    """The persons of a job with their linked tables. Raises InputError for what cannot be linked."""
+    """The persons of a job with their linked tables; records : with the key of each, read together with the rest of the
+    row: a database may give its rows in another order each time, and to others who change them meanwhile.
+
+    Raises InputError for what cannot be linked.
+    """
     for name in REFUSED:
         if job.given(name):
             raise refused_together(name)
@@ -60,7 +64,9 @@ def linked_source(job: Job, linking: Linking, records: Records, areas: Areas) ->
             raise _no_such_table(parameter, strange[0], linking.tables)
     unmatched = job.text("UNMATCHED") if job.has("UNMATCHED") else STOP
     key = field_named(job.fields("RECORDS"), linking.key, KEY, "RECORDS")
-    persons = persons_by_key(job.columns("RECORDS", [key])[key])
+    if records.table.key is None:
+        raise keys_missing(len(records.table))
+    persons = persons_by_key(records.table.key)
     tables = [_read(name, linking, persons, unmatched) for name in linking.tables]
     for table in tables:
         lost = int((table.person < 0).sum())

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..areas import identifier_text
+from ..arrays import to_list
 from ..errors import InputError
 from ..language import plural, tr
 from ..privacy.count_rows import CountRows
@@ -59,7 +60,8 @@ def _units(job: Job, name: str) -> dict[str, object] | None:
     position, own = position_of(fields, name), position_of(fields, job.text("REGION_ID"))
     if position in (-1, own):
         return None
-    identifiers, units = (job.values_in("REGIONS", fields[at]) for at in (own, position))
+    columns = job.columns("REGIONS", [fields[own], fields[position]])
+    identifiers, units = (to_list(column.categories[column.codes]) for column in columns.values())
     return {str(identifier_text(identifier)): unit for identifier, unit in zip(identifiers, units)}
 
 

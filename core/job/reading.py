@@ -19,8 +19,8 @@ from .job import Job
 from .values import field_named
 
 
-def fields_of_records(job: Job) -> RecordFields:
-    """The fields of RECORDS that a job names."""
+def fields_of_records(job: Job, key: str = "") -> RecordFields:
+    """The fields of RECORDS that a job names; key : the field that links tables with them, empty for none."""
     named, kept, sensitive = (
         tuple(job.several(name)) if job.has(name) else () for name in ("QUASI_IDENTIFIERS", "KEEP_FIELDS", "SENSITIVE")
     )
@@ -28,13 +28,15 @@ def fields_of_records(job: Job) -> RecordFields:
     members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.given(name)}
     area, kept = job.text("RECORD_REGION"), tuple(dict.fromkeys([*kept, *sensitive]))
     count = job.text("RECORD_COUNT") if job.has("RECORD_COUNT") else ""
-    return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period)
+    return RecordFields(area, quasi_identifiers, kept, count, members, sensitive, period=period, key=key)
 
 
-def table_of(job: Job) -> tuple[RecordTable, Generalising]:
-    """RECORDS and its fields, read, and shown as coarse as is asked; and what is asked of coarser values. Raises
-    InputError."""
-    fields = fields_of_records(job)
+def table_of(job: Job, key: str = "") -> tuple[RecordTable, Generalising]:
+    """RECORDS and its fields, read at once, and shown as coarse as is asked; and what is asked of coarser values.
+
+    key : as in `fields_of_records`. Raises InputError.
+    """
+    fields = fields_of_records(job, key)
     fields.check(job.text("REGION_ID") if job.has("REGION_ID") else None)
     there = job.fields("RECORDS")
     named = fields.by_parameter()
@@ -51,13 +53,14 @@ def table_of(job: Job) -> tuple[RecordTable, Generalising]:
     return shown, asked
 
 
-def records_of(job: Job, areas: Areas, k: int | None, aside: str = "") -> Records:
+def records_of(job: Job, areas: Areas, k: int | None, aside: str = "", key: str = "") -> Records:
     """RECORDS, read, matched with the areas and counted.
 
-    k : None for what does not suppress; aside : a sentence on areas that may be missing
+    k : None for what does not suppress; aside : a sentence on areas that may be missing; key : as in
+    `fields_of_records`
     Raises InputError.
     """
-    table, asked = table_of(job)
+    table, asked = table_of(job, key)
     if k is not None:
         persons = table.members.get(PERSONS)
         job.warn(*refuse_identifiers(table.quasi_identifiers, table.counts, persons, {*asked.tables, *asked.rules}))

@@ -246,7 +246,7 @@ def made_of(
     places = places_of(areas, job.text("REGION_ID"), job.text("POPULATION"), job.text("AREA_POINT"), crs, job)
     if need_neighbours(aggregations_used(job)):
         places = places.with_neighbours(part(progress, 0.0, AREAS_READ))
-    matched = records_of(job, places.areas, job.whole("K"))
+    matched = records_of(job, places.areas, job.whole("K"), key="" if linking is None else linking.key)
     people = places.areas
     if not places.has_population:
         people = people.with_population(matched.profile.area_sizes)

@@ -13,12 +13,13 @@ from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import as_data, plural, tr
-from ..plain_text import is_missing
+from ..plain_text import names_nobody
 from ..records.columns import Column
 from ..records.matching import STOP
 
 OURS = "vbas_"  # how the names of our own fields begin
 TAKEN = ("records", "crosswalk", "regions")  # names of the tables that every release has
+OF_GEOPACKAGES = ("sqlite_", "gpkg_", "rtree_")  # how names begin that no table of a GeoPackage can have
 PERSON = OURS + "person"  # the new key
 NOBODY = -1
 ALL_ROWS, ONE_ROW = as_data("all rows"), as_data("one row")  # of a person, that others may know
@@ -63,7 +64,7 @@ def persons_by_key(keys: Column) -> dict[str, int]:
 
     Raises InputError for persons without a key, and for a key of several rows.
     """
-    texts = [None if is_missing(key) else identifier_text(key) for key in keys.categories]
+    texts = [None if names_nobody(key) else identifier_text(key) for key in keys.categories]
     times = np.bincount(keys.codes, minlength=len(texts))
     nobody = np.array([text is None for text in texts], bool)
     if times[nobody].any():
@@ -106,7 +107,7 @@ def persons_of_rows(name: str, keys: Column, persons: Mapping[str, int], unmatch
     keys : (R,); persons : as `persons_by_key` gives them; unmatched : STOP refuses rows of no person
     Raises InputError with the number of rows and the first keys.
     """
-    texts = [None if is_missing(key) else identifier_text(key) for key in keys.categories]
+    texts = [None if names_nobody(key) else identifier_text(key) for key in keys.categories]
     of_key = [NOBODY if text is None else persons.get(text, NOBODY) for text in texts]
     person = np.array(of_key or [NOBODY], np.int64)[keys.codes]
     lost = np.flatnonzero(person == NOBODY)
@@ -146,13 +147,17 @@ def check_linked(tables: Collection[LinkedTable], released: Collection[str], key
     released : names of the fields of the persons that are released; key : the field that links them
     """
     names = [table.name.lower() for table in tables]
-    wrong = [table.name for table in tables if names.count(table.name.lower()) > 1 or table.name.lower() in TAKEN]
+    wrong = [
+        table.name
+        for table, name in zip(tables, names)
+        if names.count(name) > 1 or name in TAKEN or name.startswith(OF_GEOPACKAGES)
+    ]
     if wrong or "" in names:
         raise InputError(
             tr(
                 "A linked table is called “{table}”: give each a name of its own, other than {taken}.",
                 table=wrong[0] if wrong else "",
-                taken=", ".join(TAKEN),
+                taken=", ".join((*TAKEN, *(f"{beginning}…" for beginning in OF_GEOPACKAGES))),
             )
         )
     for table in tables:

@@ -21,6 +21,11 @@ class Filter:
     value: str = ""
 
 
+def is_identifier(name: str) -> bool:
+    """Whether a field says where or who somebody is, by the name that `RecordFields.names` gives it."""
+    return name in ("a", "p") or name.startswith("m")
+
+
 @dataclass(frozen=True)
 class RecordFields:
     """The fields of a table of records, and which of its rows are meant.
@@ -54,7 +59,8 @@ class RecordFields:
         """The fields that are named, by the parameter that names them."""
         people = {MEMBER_FIELDS[kind]: [name] for kind, name in self.members.items()}
         count = [self.count] if self.count else []
-        return {"RECORD_REGION": [self.area], **self._released(), "RECORD_COUNT": count, **people}
+        key = [self.key] if self.key else []
+        return {"RECORD_REGION": [self.area], **self._released(), "RECORD_COUNT": count, **people, "KEY": key}
 
     def _released(self) -> dict[str, Sequence[str]]:
         """The fields that a release shows, by the parameter that names them."""
@@ -74,6 +80,7 @@ class RecordFields:
             counts_of(columns, self.count),
             {kind: columns[name] for kind, name in self.members.items()},
             self.sensitive,
+            key=columns[self.key] if self.key else None,
         )
 
     def check(self, region_id: str | None = None) -> None:

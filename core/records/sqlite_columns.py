@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from .sqlite_file import (
     other_values,
     quoted,
     reading,
+    rows_in_order,
     statement,
 )
 from .sqlite_pages import NotPlain, PagesOfFile, read_pages
@@ -205,9 +207,8 @@ def _read_rows(
     builders = {name: ColumnBuilder() for name in kinds}
     add = _adding(builders, kinds)
     done = 0
-    names = ", ".join(quoted(name) for name in kinds)
-    rows = connection.execute(statement(("SELECT", names, "FROM"), table, connection))
-    while chunk := rows.fetchmany(_ROWS):
+    rows = rows_in_order(connection, table, list(kinds))
+    while chunk := list(islice(rows, _ROWS)):
         for append, values in zip(add, zip(*chunk)):
             append(values)
         done += len(chunk)

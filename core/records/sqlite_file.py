@@ -200,6 +200,20 @@ def statement(beginning: tuple[str, ...], table: str, connection: sqlite3.Connec
     return " ".join((*beginning, quoted(table), "NOT INDEXED" if is_table(connection, table) else ""))
 
 
+def rows_in_order(connection: sqlite3.Connection, table: str, names: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    """The values of some fields, row by row, in the order in which any other fields of the table or view are given.
+
+    A view is read with all of its fields: else SQLite may go along an index that holds those that are asked for.
+    """
+    if is_table(connection, table):
+        fields = ", ".join(map(quoted, names))
+        return iter(connection.execute(statement(("SELECT", fields, "FROM"), table, connection)))
+    rows = connection.execute(statement(("SELECT * FROM",), table, connection))
+    there = [column for column, *_ in rows.description]
+    positions = [there.index(name) for name in names]
+    return (tuple(row[position] for position in positions) for row in rows)
+
+
 def damaged_file(path: Path, layer: str, what: str) -> str:
     """What is said of a file that cannot be read whole."""
     return tr(

@@ -12,6 +12,7 @@ from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, tr
 from ..parameters import K
+from ..plain_text import names_nobody
 from .coarsened import Coarsened
 from .columns import Column, column_numbers
 
@@ -34,6 +35,8 @@ class RecordTable:
         Names of kept fields whose values the members of a class must not all share.
     coarsened : mapping of str to Coarsened
         By name, the quasi-identifiers that are shown coarser than they were read.
+    key : Column, optional
+        Which person each row is, where further tables belong to persons; never released.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class RecordTable:
     members: Mapping[str, Column] = field(default_factory=dict)
     sensitive: tuple[str, ...] = ()
     coarsened: Mapping[str, Coarsened] = field(default_factory=dict)
+    key: Column | None = None
 
     def __len__(self) -> int:
         return len(self.area)
@@ -142,7 +146,7 @@ def check_members(members: Mapping[str, Column], weighted: bool) -> None:
                     name=name,
                 )
             )
-        missing = np.array([value is None for value in column.categories], bool)
+        missing = np.array([names_nobody(value) for value in column.categories], bool)
         lost = int(missing[column.codes].sum()) if missing.any() else 0
         if lost:
             refuse_rows_of_nobody(kind, lost)

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from qgis.core import QgsProcessingException, QgsProject, QgsVectorLayer
+from qgis.core import QgsProcessingException, QgsProject, QgsProviderRegistry, QgsVectorLayer
 
 from vbas.core.command.main import DONE, main
 from vbas.core.package.checking import check_folder
@@ -169,3 +169,40 @@ def test_what_cannot_be_done_is_one_sentence(run, town, tmp_path, more, says):
     with pytest.raises(QgsProcessingException, match=says):
         run("anonymizelinked", **given(town[0], tmp_path, **more))
     assert not (tmp_path / "released.gpkg").exists()
+
+
+@pytest.mark.parametrize("key", ["text", "int8"])
+def test_rows_of_a_database_are_those_of_their_persons(run, town, tmp_path, request, key):
+    """Fields of some types are read by features, in the order of the table, and others by GDAL, in that of the key."""
+    metadata = QgsProviderRegistry.instance().providerMetadata("postgres")
+    if metadata is None:
+        pytest.skip("this QGIS does not read PostgreSQL")
+    layers, people, _ = town
+    order = np.random.default_rng(1).permutation(len(people["id"]))
+    rows = ", ".join(
+        f"({person[1:]}, '{people['home'][i]}', '{people['sex'][i]}', {i % 2})"
+        for i in order.tolist()
+        for person in [people["id"][i]]
+    )
+    with request.getfixturevalue("postgres").another() as database:
+        connection = metadata.createConnection(database.uri, {})
+        connection.executeSql(f"CREATE TABLE people (id {key} PRIMARY KEY, home text, sex text, age numeric)")
+        connection.executeSql(f"INSERT INTO people VALUES {rows}")
+        persons = QgsVectorLayer(f'{database.uri} key=\'id\' table="public"."people"', "people", "postgres")
+        assert persons.isValid()
+        ids = [person[1:] for person in people["id"]]
+        stays = make_layer({"id": ids, "mark": people["sex"]})
+        stays.setName("Stays")
+        QgsProject.instance().addMapLayers([persons, stays], False)
+        asked = {"LINKED_KEYS": "", "LINKED_KNOWN": "", "LINKED_KEEP": "stays.mark", "LINKED_K": 0, "K": K}
+        run(
+            "anonymizelinked",
+            **given(layers, tmp_path, RECORDS=persons, LINKED_TABLES=[stays], **asked)
+            | {"QUASI_IDENTIFIERS": ["sex", "age"]},
+        )
+        QgsProject.instance().removeMapLayers([persons.id(), stays.id()])
+        del connection, persons
+    sexes = {row["vbas_person"]: row["sex"] for row in rows_of(tmp_path / "released.gpkg", "records")}
+    shown = rows_of(tmp_path / "released.gpkg", "stays")
+    assert len(shown) > 300
+    assert all(sexes[row["vbas_person"]] == row["mark"] for row in shown)

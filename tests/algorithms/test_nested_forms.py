@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections import Counter, defaultdict
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Callable
@@ -17,6 +19,7 @@ from qgis.core import (
     QgsProcessingException,
     QgsProcessingOutputLayerDefinition,
     QgsProject,
+    QgsVectorLayer,
 )
 
 from vbas.algorithms.layers.delivery import writing
@@ -27,6 +30,7 @@ from vbas.core.records.columns import Column
 from ..core.nested_cases import row_by_row
 from .conftest import make_layer
 from .nested_town import MARK, PERSON, SIDE, SIZE, SOUTH, WEST, Recount, make_town, rows_in, smallest_class_by_sql
+from .test_job_file import saved
 
 OUTPUTS = ("RELEASED_RECORDS", "RELEASED_REGIONS", "CROSSWALK", "REGION_AUDIT")
 MEASURES = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
@@ -359,6 +363,22 @@ def test_levels_from_fields_are_those_of_the_fields(nested, town):
             assert name[level, recount.region_of[level][area]] == value
     # The boroughs do not make one: what is rare in each of them is not shown.
     assert ("M", 99) not in {one for _, _, one in recount.equivalence_classes}
+
+
+def test_levels_are_those_of_the_areas_though_a_field_has_an_index(nested, town, tmp_path):
+    """SQLite goes along an index that holds all fields that are asked for, in another order than that of the areas."""
+    path = tmp_path / "areas.gpkg"
+    saved(replace(town, district=town.district[::-1], borough=town.borough[::-1]).area_layer(), path)
+    layer = QgsVectorLayer(f"{path}|layername=areas", "areas", "ogr")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE INDEX along ON areas (district)")
+        connection.commit()
+    done = nested(REGIONS=layer, LEVEL_FIELDS=["district", "borough"])
+    names = {(row["vbas_level"], row["vbas_region"]): row["name"] for row in done.rows("RELEASED_REGIONS")}
+    districts = dict(zip(town.identifiers, town.district[::-1]))
+    crosswalk = done.rows("CROSSWALK")
+    assert len(crosswalk) == len(districts)
+    assert all(names[1, row["vbas_region_1"]] == districts[row["da"]] for row in crosswalk)
 
 
 def test_areas_without_a_value_of_a_finer_field_are_the_rest_of_the_coarser_one(nested, town):

@@ -1,14 +1,19 @@
 """A PostgreSQL layer gives the same columns through GDAL and by features, or is left to features."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from osgeo import gdal
 from qgis.core import QgsProcessingFeatureSourceDefinition, QgsProject, QgsProviderRegistry, QgsVectorLayer
 
-from vbas.algorithms.layers.reading import postgres
+from vbas.algorithms.layers.reading import checked_source, postgres
 from vbas.algorithms.layers.reading.postgres import read_postgres
 from vbas.algorithms.layers.reading.records import _read_features
 from vbas.core.errors import InputError
+from vbas.core.records.table_file import Held
+
+from ..line import Line
 
 NAMES = ["home", "a “b”", "age", "small", "large", "yes"]
 TEXTS = ["", None, "NULL", "007", "7", "é", "e\u0301", "it's", 'a "b"', "a ", "a", "\\N", "\u00a0", "x" * 1_000_000]
@@ -62,12 +67,11 @@ def by_features(provider, layer):
     from qgis.core import QgsProcessingContext
 
     from vbas.algorithms.layers.inputs import Inputs
-    from vbas.algorithms.layers.reading.checked_source import checked_source
 
     algorithm = provider.algorithm("profilerecords").create()
     context = QgsProcessingContext()
     context.temporaryLayerStore().addMapLayer(layer)
-    source = checked_source(Inputs(algorithm, {"RECORDS": layer.id()}, context), "RECORDS")
+    source = checked_source.checked_source(Inputs(algorithm, {"RECORDS": layer.id()}, context), "RECORDS")
     assert source is not None
     columns = _read_features(source, [layer.fields().lookupField(name) for name in NAMES], lambda _: None)
     context.temporaryLayerStore().takeMapLayer(layer)
@@ -125,6 +129,28 @@ def test_rows_that_are_lost_on_the_way_are_refused(server, monkeypatch):
     monkeypatch.setattr(postgres, "count_again", lambda _: 301)
     with pytest.raises(InputError, match="300 rows were read where 301 are"):
         read_postgres(layer_of(server), NAMES, "RECORDS", lambda _: None)
+
+
+@pytest.mark.parametrize("counted", [None, 0])
+def test_a_table_whose_connection_is_lost_is_not_empty(provider, server, monkeypatch, counted):
+    """QGIS then gives no row, and counts none."""
+    port = server.split("port=")[1].split()[0]
+    with Line(int(port)) as line:
+
+        @contextmanager
+        def lost(*_):
+            line.cut()
+            yield Held(counted)
+
+        monkeypatch.setattr(checked_source, "held", lost)
+        layer = layer_of(server.replace(f"port={port}", f"port={line.port}"))
+        with pytest.raises(InputError, match="RECORDS cannot be read: check that the layer still shows its features"):
+            by_features(provider, layer)
+
+
+def test_a_table_of_no_row_is_empty(provider, server):
+    columns = by_features(provider, layer_of(server, subset="id < 0"))
+    assert {len(column) for column in columns.values()} == {0}
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import warnings
 from contextlib import closing
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -621,6 +622,56 @@ def test_texts_of_several_lines_are_those_that_qgis_reads(tmp_path, ends):
     text = f'area,v{ends}a,"x{ends}y{ends}"{ends}b,"x\u2028{ends}y"{ends}'
     (tmp_path / "t.csv").write_bytes(text.encode())
     assert table_of_source("t.csv", tmp_path, "RECORDS").values("v") == ["x\ny\n", "x\u2028\ny"]
+
+
+@pytest.mark.parametrize("shown", ["people", "seen"])
+def test_values_are_those_of_their_rows_though_a_field_has_an_index(tmp_path, shown):
+    """SQLite goes along an index that holds all fields that are asked for: dates of others would be read."""
+    frame = pd.DataFrame({"n": range(40), "born": pd.to_datetime([f"{2000 - i * 7 % 40}-01-01" for i in range(40)])})
+    frame["old"] = [(i * 7 % 40) > 20 for i in range(40)]
+    frame["size"] = [i * 7 % 40 + 0.5 for i in range(40)]
+    shapes = pytest.importorskip("geopandas").GeoSeries(shapely.points(np.arange(40.0), 0.0), crs=3347)
+    pytest.importorskip("geopandas").GeoDataFrame(frame, geometry=shapes).to_file(tmp_path / "people.gpkg")
+    with closing(sqlite3.connect(tmp_path / "people.gpkg")) as connection:
+        for name in ("born", "old", "size", "n"):
+            connection.execute(f"CREATE INDEX along_{name} ON people ({name})")
+        connection.execute("CREATE VIEW seen AS SELECT * FROM people")
+        connection.execute("INSERT INTO gpkg_contents (table_name, data_type) VALUES ('seen', 'attributes')")
+        connection.commit()
+    read = table_of_source(f"people.gpkg|layername={shown}", tmp_path, "RECORDS")
+    n: Any = read.values("n")
+    born: Any = read.values("born")
+    assert sorted(n) == list(range(40))
+    assert [day.year for day in born] == [2000 - i * 7 % 40 for i in n]
+    assert read.values("old") == [(i * 7 % 40) > 20 for i in n]
+    assert read.values("size") == [i * 7 % 40 + 0.5 for i in n]
+    together = read.columns(["n", "born", "size"])
+    assert {len(column) for column in together.values()} == {40}
+    rows = zip(*(to_list(column.categories[column.codes]) for column in together.values()))
+    assert all((day.year, size) == (2000 - i * 7 % 40, i * 7 % 40 + 0.5) for i, day, size in rows)
+    if shown == "people":
+        assert shapely.get_x(shapely.from_wkb(read.array(read.geometry))).tolist() == n
+
+
+@pytest.mark.parametrize("ending", ["gpkg", "csv"])
+def test_fields_of_a_file_that_is_changed_between_them_are_not_put_together(tmp_path, ending):
+    frame = pd.DataFrame({"n": range(9), "old": [True, False, False] * 3})
+    path = tmp_path / f"people.{ending}"
+    if ending == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        shapes = pytest.importorskip("geopandas").GeoSeries(shapely.points(np.arange(9.0), 0.0), crs=3347)
+        pytest.importorskip("geopandas").GeoDataFrame(frame, geometry=shapes).to_file(path)
+    read = table_of_source(path.name, tmp_path, "RECORDS")
+    assert len(read.values("n")) == len(read.values("old")) == 9
+    if ending == "csv":
+        frame[::-1].to_csv(path, index=False)
+    else:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE others (a)")
+            connection.commit()
+    with pytest.raises(InputError, match=f"RECORDS: people.{ending} was changed by another program"):
+        read.values("old")
 
 
 def test_a_table_with_tabs_is_read_as_text(tmp_path):

@@ -18,6 +18,7 @@ from vbas.core.anonymise import Ask, anonymise
 from vbas.core.disclosure.published import Published
 from vbas.core.engines import ENGINES, open_engine
 from vbas.core.engines.addresses import read_address
+from vbas.core.errors import InputError
 from vbas.core.privacy import weights
 from vbas.core.privacy.derivable import CLASS_HAS_K, NO_SMALL_COUNT
 from vbas.core.privacy.series import EACH_BY_ITSELF
@@ -291,6 +292,22 @@ def test_series_are_without_holes_there_as_here(name, tmp_path, request):
     assert here.measures == there.measures
     plain = anonymise(areas(), records, two_levels(), replace(ask, periods=EACH_BY_ITSELF))
     assert plain.measures.n_suppressed < here.measures.n_suppressed
+
+
+@pytest.mark.parametrize("name", ["DuckDB over Parquet", "DuckDB over CSV", "PostgreSQL"])
+def test_rows_whose_person_is_blank_are_of_nobody_there_as_here(name, tmp_path, request):
+    """As CSV files have it where an identifier is missing: all of them would be one person more."""
+    adapter = ADAPTERS[name]
+    for package in ENGINES[adapter.kind][2]:
+        needed(package)
+    from vbas.core.engines.profiling import count_in_place
+
+    columns = {name: list(values) for name, values in people_beside(adapter).items()}
+    columns["person"] = ["", " ", *map(str, columns["person"][2:])]
+    place = adapter.put({**columns, "who": columns.pop("person")}, tmp_path, request)
+    said = pytest.raises(InputError, match="PERSON_ID is missing in 2 rows")
+    with open_engine(place.address, place.table) as engine, said:
+        count_in_place(engine, RecordFields("area", QUASI, KEPT, members={PERSONS: "who"}))
 
 
 def month_after(columns: Columns, month: int) -> dict[str, list[Any]]:

@@ -7,8 +7,11 @@ import time
 from collections import Counter
 from importlib import import_module
 
+import numpy as np
 import pytest
 
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk
 from vbas.core.engines import open_engine, releasing
 from vbas.core.engines.addresses import Address
 from vbas.core.engines.engine import EngineError
@@ -239,6 +242,20 @@ def test_persons_are_counted(server, sql):
     assert tables(sql) == {"people"}
 
 
+def test_people_and_areas_are_one_however_their_numbers_are_written(server, sql):
+    """7 and 7.00 are one person for all who read them elsewhere; and so are areas."""
+    sql("ALTER TABLE people ADD person numeric, ADD home numeric")
+    sql("UPDATE people SET person = round(7, 1 + (random() * 8)::int), home = round(1 + age % 2, 2)")
+    sql("DELETE FROM people WHERE home IS NULL")
+    fields = RecordFields("home", ("sex",), members={PERSONS: "person"})
+    with open_engine(server, "people") as engine:
+        in_place = count_in_place(engine, fields)
+        assert sorted(in_place.areas[:-1]) == ["1", "2"]
+        profile = match_in_place(in_place, make_areas(["1", "2"], [[0, 0], [1, 0]]))
+        requirement = requirement_in_place(profile, K)
+        assert not suppress(profile.profile, Crosswalk(np.zeros(2, np.int64), 1), K, requirement).released.any()
+
+
 @pytest.mark.slow
 def test_counts_are_added_up(server, sql):
     sql("CREATE TABLE counted AS SELECT area, sex, age, count(*) AS records FROM people GROUP BY 1, 2, 3")
@@ -285,6 +302,39 @@ def test_a_filter_is_no_sql(server, sql):
     with open_engine(server, "people") as engine, pytest.raises(InputError, match="no row, or none that FILTER"):
         count_in_place(engine, RecordFields("area", ("age",), filters=(Filter("sex", "=", hostile),)))
     assert tables(sql) == {"people"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "operator", "value", "wanted"),
+    [
+        ("numeric", ("9", "18.0", "100", "NaN"), ">=", "18", ["100", "18.0"]),
+        ("numeric", ("9", "18.0", "100"), "!=", "18", ["100", "9"]),
+        ("date", ("2024-01-01", "2023-12-31"), ">", "2023-12-31", ["2024-01-01"]),
+        ("timestamp", ("2024-01-01 11:00", "2024-01-01 13:00"), "<", "2024-01-01T12:00", ["2024-01-01 11:00:00"]),
+        (
+            "timestamptz",
+            ("2024-01-01 11:00+02", "2024-01-01 10:00+00"),
+            ">=",
+            "2024-01-01T11:00+01:00",
+            ["2024-01-01 10:00:00+00"],
+        ),
+        ("interval", ("1 day", "30 hours"), "=", "1 day", ["1 day"]),
+    ],
+)
+def test_a_filter_is_in_the_order_of_its_field(server, sql, kind, values, operator, value, wanted):
+    """As text 9 is more than 18, and a T more than a blank."""
+    sql(f"CREATE TABLE sizes (area text, size {kind})")
+    for given in values:
+        sql(f"INSERT INTO sizes SELECT '00', '{given}' FROM generate_series(1, {K})")
+    run(server, fields=RecordFields("area", ("size",), filters=(Filter("size", operator, value),)), table="sizes")
+    sql("SET timezone TO 'UTC'")
+    assert sorted({text for (text,) in sql("SELECT size::text FROM released")}) == wanted
+
+
+def test_a_filter_by_an_order_that_is_not_known_is_refused(server, sql):
+    sql("CREATE TABLE sizes AS SELECT '00'::text AS area, interval '1 day' AS size FROM generate_series(1, 4)")
+    with pytest.raises(InputError, match="“size” holds interval, in which less and more are not known"):
+        run(server, fields=RecordFields("area", ("size",), filters=(Filter("size", ">", "1 day"),)), table="sizes")
 
 
 def test_names_are_no_sql(server, sql):

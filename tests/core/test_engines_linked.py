@@ -252,8 +252,8 @@ def test_postgresql_releases_what_arrays_do_in_one_transaction(postgres: Any, de
 def wrong(tables: dict[str, Frame], people: Frame, what: str) -> None:
     if what == "twice":
         people["id"][0] = people["id"][1]
-    elif what == "missing":
-        people["id"][0] = None
+    elif what in ("missing", "blank"):
+        people["id"][0] = None if what == "missing" else ""
     elif what == "nobody":
         tables["stays"]["id"][0] = "stranger"
     elif what == "home":
@@ -270,6 +270,7 @@ def wrong(tables: dict[str, Frame], people: Frame, what: str) -> None:
     [
         ("twice", "KEY stands in several rows of RECORDS"),
         pytest.param("missing", "KEY is missing in 1 row", marks=pytest.mark.slow),
+        ("blank", "KEY is missing in 1 row"),
         ("nobody", "Table “stays”: 1 row has a key that no person has"),
         pytest.param("home", r"stays\.days", marks=pytest.mark.slow),
         pytest.param("person", r"drugs\.atc", marks=pytest.mark.slow),

@@ -227,6 +227,7 @@ def test_a_field_that_only_one_person_has_is_refused() -> None:
     ("table", "says"),
     [
         (LinkedTable("records", np.zeros(1, np.int64)), "a name of its own"),
+        (LinkedTable("SQLite_stays", np.zeros(1, np.int64)), "other than records, crosswalk, regions, sqlite_…"),
         (LinkedTable("stays", np.zeros(1, np.int64), {"vbas_region": column_from_values(["x"])}), "itself uses"),
         (LinkedTable("stays", np.zeros(1, np.int64), {"ward": column_from_values(["b"])}), r"stays\.ward"),
         (LinkedTable("stays", np.zeros(1, np.int64), {}, {}, ("days",)), "sensitive"),
@@ -250,8 +251,9 @@ def test_keys_name_one_person_each() -> None:
         persons_by_key(column_from_values(["a", "a"]))
     with pytest.raises(InputError, match="stands in several rows"):
         persons_by_key(column_from_values([7, "7"]))
-    with pytest.raises(InputError, match="is missing in 1 row"):
-        persons_by_key(column_from_values(["a", None]))
+    for nobody in (None, "", " "):
+        with pytest.raises(InputError, match="is missing in 1 row"):
+            persons_by_key(column_from_values(["a", nobody]))
 
 
 @pytest.mark.slow

@@ -16,8 +16,10 @@ import pytest
 from vbas import anonymize_linked
 from vbas.core.command.main import DONE, INPUT, main
 from vbas.core.errors import InputError
+from vbas.core.library.frames import ArrayFrame
 from vbas.core.library.linked import AnonymizedLinked
 from vbas.core.package.checking import check_folder
+from vbas.core.records.columns import Column
 
 VERIFY = run_path(str(Path(__file__).parents[2] / "verify" / "verify.py"))
 N = 600
@@ -67,6 +69,26 @@ def released(*, as_read: Callable[[dict[str, Any]], dict[str, Any]] = dict, **gi
     }
     tables = {"stays": as_read(STAYS), "drugs": as_read(DRUGS)}
     return anonymize_linked(AREAS, as_read(PEOPLE), tables, **{**settings, **given})
+
+
+class Restless(ArrayFrame):
+    """A table whose rows stand in another order each time they are read, as those of a database do."""
+
+    def columns(self, names):
+        order = np.random.default_rng().permutation(N)
+        return {name: Column(column.codes[order], column.categories) for name, column in super().columns(names).items()}
+
+
+def test_rows_are_those_of_their_persons_whatever_order_persons_are_read_in() -> None:
+    homes = dict(zip(PEOPLE["id"], PEOPLE["sex"]))
+    marked = {**STAYS, "days": [homes[person] for person in STAYS["id"]]}
+    settings: dict[str, Any] = {"known": {}, "keep": {"stays": "days"}, "quasi_identifiers": "sex", "k": 4, "key": "id"}
+    regions: dict[str, Any] = {"combination": "custom", "site_number": "given number", "n_sites": 2, "area": "area"}
+    release = anonymize_linked(AREAS, Restless(PEOPLE, "RECORDS"), {"stays": marked}, **settings, **regions)
+    sexes = dict(zip(release.records["vbas_person"], release.records["sex"]))
+    rows = release.tables["stays"]
+    assert len(rows["days"]) > 100
+    assert [sexes[person] for person in rows["vbas_person"]] == list(rows["days"])
 
 
 def statuses(folder: Path) -> tuple[dict[str, bool | None], dict[str, str]]:

@@ -18,6 +18,7 @@ from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import diversity_of, several_values_of, shares_of
 from vbas.core.privacy.requirement import Members, Requirement, measure
+from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records, requirement_of
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.release import apply, nothing_released
@@ -153,6 +154,9 @@ def test_rows_without_a_person_and_counts_with_persons_are_refused():
     missing = {PERSONS: column_from_array(np.arange(n), np.arange(n) < 3)}
     with pytest.raises(InputError, match="PERSON_ID is missing in 3 rows"):
         match_records(RecordTable(area, quasi, {}, None, missing), made)
+    blank = {PERSONS: column_from_values(["", " ", None, *map(str, range(n - 3))])}  # as CSV files have them
+    with pytest.raises(InputError, match="PERSON_ID is missing in 3 rows"):
+        match_records(RecordTable(area, quasi, {}, None, blank), made)
     whole = {PERSONS: column_from_array(np.arange(n))}
     with pytest.raises(InputError, match="PERSON_ID and RECORD_COUNT cannot go together"):
         match_records(RecordTable(area, quasi, {}, np.ones(n, np.int64), whole), made)

@@ -27,7 +27,7 @@ from ....core.errors import InputError, first_values
 from ....core.job.values import no_field
 from ....core.language import plural, tr
 from ..inputs import Inputs
-from .layer_file import held
+from .layer_file import held, not_read, rows_in_database
 from .unreadable import errors_of_readers, refuse_undecoded, refuse_undecoded_name, refuse_unreadable
 
 SKIP_CHECK = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
@@ -109,9 +109,7 @@ class CheckedSource:
                         stack.enter_context(held(join.joinLayer(), join.joinLayer().fields().names(), self.name))
             # Of a layer that is being edited QGIS always says so; there the rows are counted.
             if n_rows is None and not features.isValid():
-                raise InputError(
-                    tr("{name} cannot be read: check that the layer still shows its features.", name=self.name)
-                )
+                raise not_read(self.name)
             while True:
                 with errors_of_readers(self.name):
                     chunk = list(islice(features, size))
@@ -120,6 +118,9 @@ class CheckedSource:
                 done += len(chunk)
                 if n_rows is None or done <= n_rows:
                     yield chunk
+            if not done and self.layer is not None and self.layer.providerType() == "postgres":
+                n_there = rows_in_database(self.layer, self.name)
+                n_rows = n_rows if self.is_restricted else n_there
             if n_rows is not None and done != n_rows:
                 raise InputError(
                     plural(

@@ -9,6 +9,8 @@ from pathlib import Path
 from qgis.core import QgsDataSourceUri, QgsFields, QgsProviderRegistry, QgsVectorLayer
 
 from ....core.dataclass import dataclass
+from ....core.errors import InputError
+from ....core.language import tr
 from ....core.records import table_file
 from ....core.records.sqlite_file import is_sqlite
 from ....core.records.table_file import Held, TableFile
@@ -80,12 +82,50 @@ def _first_table(layer: QgsVectorLayer, file: LayerFile) -> str:
 
 
 def count_again(layer: QgsVectorLayer) -> int | None:
-    """Rows as a layer of its own counts them now: the given one may remember an older number."""
+    """Rows as a layer of its own counts them now: the given one may remember an older number. Raises InputError where
+    the connection to a database is lost."""
     provider = layer.providerType()
     if provider == "memory":
         return int(layer.dataProvider().featureCount())
     if provider == "virtual" or QgsDataSourceUri(layer.source()).useEstimatedMetadata():
         return None
-    fresh = QgsVectorLayer(layer.source(), layer.name(), provider)
-    count = int(fresh.featureCount()) if fresh.isValid() else -1
+    try:
+        fresh = QgsVectorLayer(layer.source(), layer.name(), provider)
+        count = int(fresh.featureCount()) if fresh.isValid() else -1
+    except Exception as error:  # which has no name in Python
+        raise not_read(layer.name()) from error
     return count if count >= 0 else None
+
+
+def rows_in_database(layer: QgsVectorLayer, parameter: str) -> int:
+    """Rows of a layer of PostgreSQL, as the server counts them by a connection of its own: QGIS finds none where its
+    own is lost, and says nothing. Raises InputError where the server does not answer."""
+    uri = QgsDataSourceUri(layer.source())
+    try:
+        connection = QgsProviderRegistry.instance().providerMetadata("postgres").createConnection(layer.source(), {})
+        ((count,),) = connection.executeSql(" ".join(("SELECT count(*)", *rows_of(uri, layer.subsetString()))))
+        if uri.geometryColumn():  # of which QGIS shows those of one kind of shapes
+            count = QgsVectorLayer(layer.source(), layer.name(), "postgres").featureCount()
+    except Exception as error:  # some of which have no name in Python
+        raise not_read(parameter) from error
+    return int(count)
+
+
+def not_read(name: str) -> InputError:
+    """What is said of a layer of which nothing can be read."""
+    return InputError(tr("{name} cannot be read: check that the layer still shows its features.", name=name))
+
+
+def rows_of(uri: QgsDataSourceUri, subset: str) -> tuple[str, ...]:
+    """The rows that the layer shows, as the end of a statement."""
+    table = uri.table()
+    if not uri.schema() and table.startswith("(") and table.endswith(")"):  # a query, as QGIS tells one
+        rows: tuple[str, ...] = ("FROM", table, "AS vbas_query")
+    else:
+        rows = ("FROM", ".".join(quoted(part) for part in (uri.schema(), table) if part))
+    return (*rows, "WHERE (", subset, ")") if subset else rows
+
+
+def quoted(name: str) -> str:
+    """A name in a statement."""
+    return '"' + name.replace('"', '""') + '"'

@@ -18,7 +18,7 @@ from ....core.progress import Progress
 from ....core.records.columns import Column
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
-from .layer_file import count_again
+from .layer_file import count_again, quoted, rows_of
 
 # How the fields are asked for, by the names that QGIS has for their types.
 AS_TEXT, AS_NUMBER, AS_YES_OR_NO = "::text", "::int8", "::int4"
@@ -45,8 +45,8 @@ def read_postgres(
     expected = count_again(layer)
     if expected is None:
         return None
-    rows = _rows_of(uri, layer.dataProvider().subsetString())
-    asked = [f"{_quoted(name)}{cast}" for name, cast in zip(names, casts)]
+    rows = rows_of(uri, layer.dataProvider().subsetString())
+    asked = [f"{quoted(name)}{cast}" for name, cast in zip(names, casts)]
     with _connected(uri) as dataset:
         if dataset is None:
             return None
@@ -56,11 +56,12 @@ def read_postgres(
         n_rows, widest = size
         aliases = [f"vbas_{i}" for i in range(len(names))]
         columns_sql = ", ".join(f"{column} AS {alias}" for column, alias in zip(asked, aliases))
-        keys = ", ".join(_quoted(fields[i].name()) for i in layer.dataProvider().pkAttributeIndexes())
+        keys = ", ".join(quoted(fields[i].name()) for i in layer.dataProvider().pkAttributeIndexes())
         table = None
         with _silently():
             table = dataset.ExecuteSQL(" ".join(("SELECT", columns_sql, *rows, *(("ORDER BY", keys) if keys else ()))))
-        if not hasattr(table, "GetArrowStreamAsNumPy"):
+        # Of a connection that is lost meanwhile there is no answer, or one without fields.
+        if not hasattr(table, "GetArrowStreamAsNumPy") or table.GetLayerDefn().GetFieldCount() < len(aliases):
             return None
         columns = read_arrow(table, aliases, n_rows, widest, parameter, progress)
         dataset.ReleaseResultSet(table)
@@ -68,16 +69,6 @@ def read_postgres(
         name: _as_booleans(columns[alias]) if cast == AS_YES_OR_NO else columns[alias]
         for name, alias, cast in zip(names, aliases, casts)
     }
-
-
-def _rows_of(uri: QgsDataSourceUri, subset: str) -> tuple[str, ...]:
-    """The rows that the layer shows, as the end of a statement."""
-    table = uri.table()
-    if not uri.schema() and table.startswith("(") and table.endswith(")"):  # a query, as QGIS tells one
-        rows: tuple[str, ...] = ("FROM", table, "AS vbas_query")
-    else:
-        rows = ("FROM", ".".join(_quoted(part) for part in (uri.schema(), table) if part))
-    return (*rows, "WHERE (", subset, ")") if subset else rows
 
 
 def _counted(dataset: gdal.Dataset, asked: Sequence[str], rows: Sequence[str]) -> tuple[int, int] | None:
@@ -137,7 +128,3 @@ def _as_booleans(column: Column) -> Column:
     values = [None if value is None else bool(value) for value in column.categories.tolist()]
     categories = objects(values)
     return Column(column.codes, categories)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
