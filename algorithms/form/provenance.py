@@ -36,7 +36,7 @@ def provenance_of(form: Form) -> Provenance:
     job = of_job = ""
     if form.has(JOB_FILE) and form.outputs.wanted(JOB_FILE):
         target = form.outputs.target(JOB_FILE)
-        job, of_job = job_of(form), f"vbas anonymize {JOB_FILE if target is None else target.name}"
+        job, of_job = job_of(form), " ".join(("vbas", "anonymize", JOB_FILE if target is None else target.name))
     commands = Commands(command, caveats, job, of_job)
     return Provenance(parameters, now(), versions(), list(_inputs(form)), commands)
 
