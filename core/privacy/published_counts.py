@@ -109,7 +109,8 @@ def hold_against_counts(
     level_of, followed, joined = before, 0, False
     while True:
         if not plan.levels.coarser and everybody is None:
-            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, ties).levels_of_cells
+            heard = part(progress, 0.0, 0.0)
+            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, heard, ties).levels_of_cells
         cells = _released_cells(plan, level_of, None if requirement is None else requirement.series)
         losses = _losses(cells, areas, loss)
         if everybody is None:
@@ -150,14 +151,14 @@ def _losses(cells: ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
     ]
 
 
-def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], ties: Ties) -> Plan:
+def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], progress: Progress, ties: Ties) -> Plan:
     """The plan, with the fewest classes suppressed that the totals of coarsest regions tell of.
 
     Of a table these are known whose zones lie in one region and make up all of it.
     """
     coarsest = plan.levels.crosswalks[-1]
     groupings = [_by_class(table.group_of) for table in tables if table.is_full and _adds_up(table, coarsest)]
-    return hold_against_totals(plan, groupings, ties=ties)[0]
+    return hold_against_totals(plan, groupings, progress, ties)[0]
 
 
 def _adds_up(table: CountTable, coarsest: Crosswalk) -> bool:
