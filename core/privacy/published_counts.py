@@ -242,6 +242,7 @@ class _Work:
         levels[self.at] = of_release.level_of[self.cells]
         self.block = Block(people, levels, storeys, tables, classes)
         self.n_followed = self.n_anyway = self.n_left = 0
+        self._progress: Progress = silent
         self.n_tried = sum(len(places) for places in places_of(self.block))
 
     def write(self, level_of: np.ndarray) -> None:
@@ -251,6 +252,7 @@ class _Work:
     def mend(self, progress: Progress = silent) -> None:
         """Move up what must, until nothing of the block follows that does not follow anyway; progress raises to
         cancel."""
+        self._progress = progress
         settled: set[tuple[bytes, bytes]] = set()
         classes: np.ndarray | None = None
         for turn in range(MOST_ROUNDS):
@@ -401,6 +403,7 @@ class _Work:
     def _first_that_frees(self, ways: Sequence[_Way], count: Open, by_programs: int) -> _Way | None:
         """The cheapest way that frees a count: by an exchange at once, or of the first few by any table of people."""
         for number, way in enumerate(ways):
+            self._progress(0.0)  # raises to cancel
             changes = self._do(way)
             if not changes:
                 continue
