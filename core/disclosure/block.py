@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,12 @@ class Family:
         self.down, self.up = self.sums - self.low, self.high - self.sums
         for room in (self.down, self.up):
             room[-1], room[:, -1] = MANY, MANY
+
+    def of_areas(self, areas: np.ndarray) -> Family:
+        """The same sums, of which each of these areas stands for all that count in the same ones."""
+        other = copy(self)
+        other.region = np.append(self.region[areas], self.n_regions)
+        return other
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +98,8 @@ class Block:
         self.people = np.pad(people.astype(np.int64), ((0, 1), (0, 1)), constant_values=MANY)
         self.level_of = level_of
         self.tables = [_family_of(table, classes, people) for table in tables]
-        self.order = np.lexsort(list(storeys.region_of))
-        self.place = np.empty(self.n, np.int64)
-        self.place[self.order] = np.arange(self.n, dtype=np.int64)
+        self._joined: Joined | None = None
+        self._in_order()
         self.group_of = [
             np.arange(self.u, dtype=np.int64)
             if of is None
@@ -109,6 +115,12 @@ class Block:
             of_class, row_values_in = storeys.mates
             self._in_some_period = [in_regions[:, of_class[classes]].toarray() > 0 for in_regions in row_values_in]
         self.build()
+
+    def _in_order(self) -> None:
+        """Put the areas in order."""
+        self.order = np.lexsort(list(self.storeys.region_of))
+        self.place = np.empty(self.n, np.int64)
+        self.place[self.order] = np.arange(self.n, dtype=np.int64)
 
     def build(self) -> None:
         """Work out what the release shows, and with it what is known."""
@@ -154,7 +166,31 @@ class Block:
     def by_tables_alone(self) -> Block:
         """The block of somebody who knows the tables, and nothing of the release."""
         other = copy(self)
-        other.families = []
+        other.families, other._joined = [], None
+        return other
+
+    def joined(self) -> Joined:
+        """The block with areas that nobody tells apart as one, as they count in the same sums: of people in all of such
+        areas as much is known. What moves here moves there, too.
+        """
+        if self._joined is None:
+            columns = [*(family.region[:-1] for family in self.known), *self.storeys.region_of]
+            _, first, kind = np.unique(np.column_stack(columns), axis=0, return_index=True, return_inverse=True)
+            self._joined = Joined(self._by_kind(first, kind.reshape(-1)), first, kind.reshape(-1))
+        return self._joined
+
+    def _by_kind(self, first: np.ndarray, kind: np.ndarray) -> Block:
+        """first : an area of each kind; kind : of each area."""
+        other, order = copy(self), np.argsort(kind, kind="stable")
+        starts = np.searchsorted(kind[order], np.arange(len(first), dtype=np.int64))
+        people = np.add.reduceat(self.people[:-1, :-1][order], starts, axis=0)
+        other.n, other.people = len(first), np.pad(people, ((0, 1), (0, 1)), constant_values=MANY)
+        other.level_of = self.level_of[first]
+        other.tables, other.families = (
+            [family.of_areas(first) for family in families] for families in (self.tables, self.families)
+        )
+        other.storeys = replace(self.storeys, region_of=[of[first] for of in self.storeys.region_of])
+        other._in_order()
         return other
 
     def moved_up(self, level: int, region: int, group: int) -> list[Change]:
@@ -264,6 +300,15 @@ class Block:
     def as_they_are(self) -> list[int]:
         """The levels that show classes as they are."""
         return [level for level, of in enumerate(self.storeys.class_of) if of is None]
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A block with some areas as one. first : an area of each kind; kind : (n,) of each area, from 0."""
+
+    block: Block
+    first: np.ndarray
+    kind: np.ndarray
 
 
 def _parents(fine: np.ndarray, coarse: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..dataclass import dataclass
-from .block import Block, Family
+from .block import Block, Family, Joined
 from .count_tables import NONE
 
 AT_ONCE = 1_000_000
@@ -46,6 +46,16 @@ class Places:
     def some(self, at: np.ndarray) -> Places:
         """Some of them."""
         return replace(self, part=self.part[at], class_of=self.class_of[at], people=self.people[at], area=self.area[at])
+
+    def joined(self, by: Joined) -> Places | None:
+        """The same counts of joined areas, None where a count has only some of a kind."""
+        if len(by.first) == len(by.kind):
+            return None
+        of = np.arange(self.part_of.shape[1], dtype=np.int64) if self.group_of is None else self.group_of
+        asked = self.part_of[:, np.isin(of, of[self.class_of])]
+        if not np.array_equal(asked, asked[by.first][by.kind]):
+            return None
+        return replace(self, part_of=self.part_of[by.first], area=by.kind[self.area])
 
     def areas(self, number: int) -> np.ndarray:
         """The areas of a count."""
@@ -223,106 +233,3 @@ def exchange_fits(
     possible = np.zeros(len(area), bool)
     possible[at] = True
     return possible
-
-
-class Exchanges:
-    """How many people every area can give away of a class, and take of it, by exchanges beyond each level.
-
-    given, taken : (levels + 1, n, u) int32 of exchanges with areas beyond the regions of a level, or of people whom no
-    level counts; single areas come first; no more than k
-    """
-
-    def __init__(self, block: Block, classes: np.ndarray | None = None) -> None:
-        """classes : (c,) positions of those that are asked about, all where None."""
-        self._order = block.order
-        asked = np.arange(block.u, dtype=np.int64) if classes is None else classes
-        steps = _steps(block)
-        self.given = np.zeros((len(steps), block.n, block.u), np.int32)
-        self.taken = np.zeros_like(self.given)
-        in_same_totals = [np.flatnonzero(like) for like in _counted_in_the_same_totals(block, asked)]
-        # What an area can lose and gain without a change of any sum of the levels so far, in the order of the block.
-        down = np.minimum(block.people[:-1, :-1], block.k).astype(np.int32)[block.order]
-        up = np.full(down.shape, block.k, np.int32)
-        outside = block.storeys.region_of[0][block.order] < 0
-        down[outside], up[outside] = 0, 0
-        for number, (part, around) in enumerate(steps):
-            if number:
-                family = block.families[number - 1]
-                at = np.ix_(family.region[block.order], family.group[:-1])
-                np.minimum(down, np.minimum(family.down[at], block.k), out=down, casting="unsafe")
-                np.minimum(up, np.minimum(family.up[at], block.k), out=up, casting="unsafe")
-            starts = np.flatnonzero(np.diff(part, prepend=-2))
-            group = np.cumsum(np.diff(around[starts], prepend=-2) != 0, dtype=np.int64) - 1
-            if len(starts) < 2 or not (np.bincount(group) > 1).any():
-                continue
-            own = np.repeat(np.arange(len(starts), dtype=np.int64), np.diff(starts, append=len(part)))
-            for class_of, company in zip(asked.tolist(), in_same_totals):
-                if len(company):
-                    self._exchange(number, down, up, class_of, company, starts, group, own)
-        for class_of, company in zip(asked.tolist(), in_same_totals):
-            if len(company):  # what no level knows of can change alone
-                for mine, other, most in ((down, up, self.given), (up, down, self.taken)):
-                    alone = np.minimum(mine[:, class_of], other[:, company].max(axis=1))
-                    most[-1, block.order, class_of] = np.maximum(most[-1, block.order, class_of], alone)
-        for most in (self.given, self.taken):
-            np.maximum.accumulate(most[::-1], axis=0, out=most[::-1])
-
-    def _exchange(
-        self,
-        number: int,
-        down: np.ndarray,
-        up: np.ndarray,
-        class_of: int,
-        company: np.ndarray,
-        starts: np.ndarray,
-        group: np.ndarray,
-        own: np.ndarray,
-    ) -> None:
-        """People of a class for people of others, between parts of the same region."""
-        less, more = down[:, [class_of]], up[:, [class_of]]
-        gives = np.minimum(less, up[:, company])  # of the class, and takes company
-        takes = np.minimum(more, down[:, company])
-        for best, mine, result in ((takes, gives, self.given), (gives, takes, self.taken)):
-            others = _best_of_others(np.maximum.reduceat(best, starts, axis=0), group)
-            result[number, self._order, class_of] = np.minimum(mine, others[own]).max(axis=1)
-
-
-def _best_of_others(best: np.ndarray, group: np.ndarray) -> np.ndarray:
-    """Of each part (p, c) the best among the others of its group; group : (p,) numbers that grow."""
-    starts = np.flatnonzero(np.diff(group, prepend=-1))
-    first = np.maximum.reduceat(best, starts, axis=0)[group]
-    is_first = best == first
-    tied = np.add.reduceat(is_first, starts, axis=0, dtype=np.int32)[group] > 1
-    second = np.maximum.reduceat(np.where(is_first, 0, best), starts, axis=0)[group]
-    return np.where(is_first & ~tied, second, first)
-
-
-def _steps(block: Block) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of areas in the order of the block, the parts that exchange people and the regions around them: first areas in
-    regions of the first level, in the end regions of the last level in the whole."""
-    regions = [region[block.order] for region in block.storeys.region_of]
-    parts = [np.arange(block.n, dtype=np.int64), *regions]
-    return list(zip(parts, [*regions, np.zeros(block.n, np.int64)]))
-
-
-def _counted_in_the_same_totals(block: Block, asked: np.ndarray) -> np.ndarray:
-    """For classes, which others count in the very same totals of all tables, (c, u) bool."""
-    in_same_totals = np.arange(block.u, dtype=np.int64) != asked[:, None]
-    for table in block.tables:
-        group = table.group[:-1]
-        in_same_totals &= group == group[asked][:, None]
-    return in_same_totals
-
-
-def freed_beyond(exchanges: Exchanges, block: Block, places: Places) -> np.ndarray:
-    """Which counts an exchange with areas beyond the regions around them frees, (q,) bool."""
-    if places.within is None or places.group_of is not None or not len(places):
-        return np.zeros(len(places), bool)
-    step = places.within + 1
-    giving, taken = exchanges.given[step], exchanges.taken[step]
-    alone = block.people[places.area, places.class_of] == places.people
-    free = alone & (giving[places.area, places.class_of] >= places.people)
-    best = np.zeros((int(places.part_of.max(initial=NONE)) + 1, block.u), np.int32)
-    area, class_of = np.nonzero((places.part_of >= 0) & (taken > 0))
-    np.maximum.at(best, (places.part_of[area, class_of], class_of), taken[area, class_of])
-    return free | (best[places.part, places.class_of] >= block.k - places.people)

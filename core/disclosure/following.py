@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from ..dataclass import dataclass
 from ..progress import Progress, silent
 from .block import Block
 from .block_flows import are_flows, freed_by_flows
-from .exchanges import Exchanges, Places, freed_beyond, freed_by_exchange, left_places_of, places_of
+from .exchanges import Places, freed_by_exchange, left_places_of, places_of
+from .moves import freed_by_moves
 from .undecided import freed_around, freed_by_programs, proven_to_follow
 
 AREAS_AROUND = 24
@@ -52,22 +53,17 @@ def following(block: Block, classes: np.ndarray | None = None, progress: Progres
     classes : (u,) bool, those of which something moved up since all counts were free: only what is left of regions is
     new then; None for all counts; progress : raises to cancel
     """
-    asked = places_of(block) if classes is None else left_places_of(block, classes)
-    exchanges = Exchanges(block, None if classes is None else np.flatnonzero(classes))
-    left = [places.some(np.flatnonzero(~freed_beyond(exchanges, block, places))) for places in asked]
-    if are_flows(block):
-        left = _without(left, freed_by_programs(block, left, BEFORE_FLOWS, progress))
-        coarser = [places.group_of is not None for places in left]
-        left = _without(left, freed_by_flows(block, left, progress))
-        freed = [
-            _freed_one_by_one(block, places, progress) if of_groups else np.zeros(len(places), bool)
-            for places, of_groups in zip(left, coarser)
-        ]
-    else:
-        left = _without(left, freed_by_programs(block, left, AT_ONCE, progress))
-        left = _without(left, [freed_by_exchange(block, places) for places in left])
-        left = _without(left, [_freed_one_by_one(block, places, progress) for places in left])
-        freed = freed_by_programs(block, left, MOST_AT_ONCE, progress)
+    left = []
+    for places in places_of(block) if classes is None else left_places_of(block, classes):
+        progress(0.0)  # raises to cancel
+        left.append(places)
+    left = _without(left, freed_by_moves(block, left, progress))
+    where = [_where_fewest(block, places) for places in left]
+    freed = [np.zeros(len(places), bool) for places in left]
+    for of in (block.joined().block, block):
+        numbers = [number for number, (own, _) in enumerate(where) if own is of]
+        for number, done in zip(numbers, _freed(of, [where[number][1] for number in numbers], progress)):
+            freed[number] = done
     counts: dict[tuple[bytes, bytes], Open] = {}
     for places, done in zip(left, freed):
         for number in np.flatnonzero(~done).tolist():
@@ -76,8 +72,42 @@ def following(block: Block, classes: np.ndarray | None = None, progress: Progres
     return list(counts.values())
 
 
+def _freed(block: Block, places: Sequence[Places], progress: Progress) -> list[np.ndarray]:
+    """Which counts programs, flows and exchanges free, (q,) bool for each."""
+    left = [np.arange(len(some), dtype=np.int64) for some in places]
+    for look in _looks(block, progress):
+        if not any(len(at) for at in left):
+            break
+        done = look([some.some(at) for some, at in zip(places, left)])
+        left = [at[~free] for at, free in zip(left, done)]
+    return [~np.isin(np.arange(len(some), dtype=np.int64), at) for some, at in zip(places, left)]
+
+
+def _looks(block: Block, progress: Progress) -> Iterator[Callable[[Sequence[Places]], list[np.ndarray]]]:
+    """What is asked of the counts that are left, one after the other."""
+    if are_flows(block):
+        yield lambda left: freed_by_programs(block, left, BEFORE_FLOWS, progress)
+        yield lambda left: freed_by_flows(block, left, progress)
+        yield lambda left: [
+            _freed_one_by_one(block, some, progress) if some.group_of is not None else np.zeros(len(some), bool)
+            for some in left
+        ]
+        return
+    yield lambda left: freed_by_programs(block, left, AT_ONCE, progress)
+    yield lambda left: [freed_by_exchange(block, some) for some in left]
+    yield lambda left: [_freed_one_by_one(block, some, progress) for some in left]
+    yield lambda left: freed_by_programs(block, left, MOST_AT_ONCE, progress)
+
+
 def _without(places: Sequence[Places], free: Sequence[np.ndarray]) -> list[Places]:
     return [some.some(np.flatnonzero(~done)) for some, done in zip(places, free)]
+
+
+def _where_fewest(block: Block, places: Places) -> tuple[Block, Places]:
+    """Where to ask about counts, and these: among as few areas as can be."""
+    joined = block.joined()
+    of_joined = places.joined(joined)
+    return (block, places) if of_joined is None else (joined.block, of_joined)
 
 
 def _freed_one_by_one(block: Block, places: Places, progress: Progress) -> np.ndarray:
@@ -98,20 +128,29 @@ def is_free(
     """Whether some table of people frees a count, where these are no flows one that is much like the true one; n_areas,
     also : as for `freed_around`; nearby : as for `freed_by_flows`.
     """
+    places = count.places.some(np.array([count.number], np.int64))
+    joined, places = _where_fewest(block, places)
+    if joined is not block:
+        also, block = None if also is None else np.unique(block.joined().kind[also]), joined
     if are_flows(block):
-        if freed_by_flows(block, [count.places.some(np.array([count.number], np.int64))], nearby=nearby)[0][0]:
+        if freed_by_flows(block, [places], nearby=nearby)[0][0]:
             return True
-        if count.places.group_of is None:
+        if places.group_of is None:
             return False
-    if freed_by_exchange(block, count.places.some(np.array([count.number], np.int64)))[0]:
+    if freed_by_exchange(block, places)[0]:
         return True
-    return n_areas > 0 and freed_around(block, count.places, count.number, n_areas, also)
+    return n_areas > 0 and freed_around(block, places, 0, n_areas, also)
 
 
 def follows_anyway(block: Block, counts: Sequence[Open]) -> list[bool]:
     """Whether each count is proven to follow from the tables alone, whatever is released."""
     alone = block.by_tables_alone()
     anyway = np.array([not is_free(alone, count) for count in counts], bool)
-    some = [(counts[number].places, counts[number].number) for number in np.flatnonzero(anyway).tolist()]
-    anyway[anyway] = proven_to_follow(alone, some)
+    some = [counts[number] for number in np.flatnonzero(anyway).tolist()]
+    where = [_where_fewest(alone, count.places.some(np.array([count.number], np.int64))) for count in some]
+    proven = np.zeros(len(some), bool)
+    for of in (alone, alone.joined().block):
+        at = np.array([number for number, (own, _) in enumerate(where) if own is of], np.int64)
+        proven[at] = proven_to_follow(of, [(where[number][1], 0) for number in at.tolist()])
+    anyway[anyway] = proven
     return [bool(is_so) for is_so in anyway]

@@ -109,7 +109,8 @@ def hold_against_counts(
     level_of, followed, joined = before, 0, False
     while True:
         if not plan.levels.coarser and everybody is None:
-            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, ties).levels_of_cells
+            heard = part(progress, 0.0, 0.0)
+            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, heard, ties).levels_of_cells
         cells = _released_cells(plan, level_of, None if requirement is None else requirement.series)
         losses = _losses(cells, areas, loss)
         if everybody is None:
@@ -150,14 +151,14 @@ def _losses(cells: ReleasedCells, areas: Areas, loss: str) -> list[np.ndarray]:
     ]
 
 
-def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], ties: Ties) -> Plan:
+def _suppressed_by_totals(plan: Plan, tables: Sequence[CountTable], progress: Progress, ties: Ties) -> Plan:
     """The plan, with the fewest classes suppressed that the totals of coarsest regions tell of.
 
     Of a table these are known whose zones lie in one region and make up all of it.
     """
     coarsest = plan.levels.crosswalks[-1]
     groupings = [_by_class(table.group_of) for table in tables if table.is_full and _adds_up(table, coarsest)]
-    return hold_against_totals(plan, groupings, ties=ties)[0]
+    return hold_against_totals(plan, groupings, progress, ties)[0]
 
 
 def _adds_up(table: CountTable, coarsest: Crosswalk) -> bool:
@@ -241,6 +242,7 @@ class _Work:
         levels[self.at] = of_release.level_of[self.cells]
         self.block = Block(people, levels, storeys, tables, classes)
         self.n_followed = self.n_anyway = self.n_left = 0
+        self._progress: Progress = silent
         self.n_tried = sum(len(places) for places in places_of(self.block))
 
     def write(self, level_of: np.ndarray) -> None:
@@ -250,6 +252,7 @@ class _Work:
     def mend(self, progress: Progress = silent) -> None:
         """Move up what must, until nothing of the block follows that does not follow anyway; progress raises to
         cancel."""
+        self._progress = progress
         settled: set[tuple[bytes, bytes]] = set()
         classes: np.ndarray | None = None
         for turn in range(MOST_ROUNDS):
@@ -400,6 +403,7 @@ class _Work:
     def _first_that_frees(self, ways: Sequence[_Way], count: Open, by_programs: int) -> _Way | None:
         """The cheapest way that frees a count: by an exchange at once, or of the first few by any table of people."""
         for number, way in enumerate(ways):
+            self._progress(0.0)  # raises to cancel
             changes = self._do(way)
             if not changes:
                 continue

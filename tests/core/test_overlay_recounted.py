@@ -17,7 +17,6 @@ from vbas.core.disclosure.chunk import chunk_of
 from vbas.core.disclosure.class_rests import left_of_classes
 from vbas.core.disclosure.counts import CELL, HIDDEN, REST
 from vbas.core.disclosure.disclosed import _left, _whole
-from vbas.core.disclosure.exchanges import freed_beyond
 from vbas.core.disclosure.overlay import (
     NONE,
     UNBOUNDED,
@@ -165,37 +164,6 @@ def test_parts_of_which_all_members_are_among_some(seed):
     some = np.flatnonzero(rng.random(8) < 0.8)
     members = [set(np.flatnonzero(part_of == part).tolist()) for part in range(n)]
     assert _whole(part_of, some, n + 1).tolist() == [*(own <= set(some.tolist()) for own in members), False]
-
-
-class Places(SimpleNamespace):
-    """Of counts only what a step looks at."""
-
-    def __len__(self) -> int:
-        return len(self.area)
-
-
-@for_each_seed(40)
-def test_counts_are_freed_by_what_areas_beyond_can_give_or_take(seed):
-    rng = np.random.default_rng(seed)
-    n, n_classes, q, within = 6, 2, 7, int(rng.integers(-1, 2))
-    given, taken = rng.integers(0, K + 1, (2, 3, n, n_classes)) * (rng.random((2, 3, n, n_classes)) < 0.6)
-    block: Any = SimpleNamespace(k=K, u=n_classes, people=rng.integers(1, K, (n, n_classes)))
-    part_of, part = rng.integers(-1, 3, (n, n_classes)), rng.integers(0, 3, q)
-    part_of[:3] = np.arange(3)[:, None]  # each part has an area
-    area, class_of = rng.integers(0, n, q), rng.integers(0, n_classes, q)
-    people = np.minimum(block.people[area, class_of] + rng.integers(0, 2, q), K - 1)
-    places: Any = Places(
-        within=within, group_of=None, part_of=part_of, part=part, area=area, class_of=class_of, people=people
-    )
-    exchanges: Any = SimpleNamespace(given=given, taken=taken)
-    expected = []
-    for of, one, number, own in zip(area, class_of, people, part):
-        nobody_left = block.people[of, one] == number <= given[within + 1, of, one]
-        more = max(taken[within + 1, at, one] for at in range(n) if part_of[at, one] == own)
-        expected.append(bool(nobody_left or more >= K - number))
-    assert freed_beyond(exchanges, block, places).tolist() == expected
-    places.within = None
-    assert not freed_beyond(exchanges, block, places).any()
 
 
 @for_each_seed(40)
