@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -98,8 +99,14 @@ def test_the_smallest_whole_number_of_a_field_is_released(released, tmp_path, pl
 
 def test_values_that_a_format_does_not_keep_are_named_as_they_read(released, tmp_path):
     make_geopackage(tmp_path / "records.gpkg", [("x", "DATETIME", "2020-01-02T01:02:03.500Z")])
-    with pytest.raises(QgsProcessingException, match=r"the values “2020-01-02.01:02:03\.500000"):
-        released(QgsVectorLayer(str(tmp_path / "records.gpkg"), "records", "ogr"), tmp_path / "out.csv")
+    """Half a second is kept in a CSV file by GDAL 3.10, and not by GDAL 3.6."""
+    layer, file = QgsVectorLayer(str(tmp_path / "records.gpkg"), "records", "ogr"), tmp_path / "out.csv"
+    try:
+        released(layer, file)
+    except QgsProcessingException as error:
+        assert re.search(r"the values “2020-01-02.01:02:03\.500000", str(error)) and not file.exists()
+    else:
+        assert re.search(r"01:02:03\.50*\b", file.read_text(encoding="utf-8"))
 
 
 MISREAD = [
