@@ -262,7 +262,7 @@ def checkreleases(town):
     project = QgsProject.instance()
     given = {name: [project.addMapLayer(layer).id() for layer in found] for name, found in layers.items()}
     places = {"REGIONS": town.area_layer(), "REGION_ID": town.field("area"), "REGISTER": None}
-    names = {"QUASI_IDENTIFIERS": town.field("sex"), "SENSITIVE": town.field("ill")}
+    names = {**dict.fromkeys(("QUASI_IDENTIFIERS", "PERIOD"), town.field("sex")), "SENSITIVE": town.field("ill")}
     rules = {"HIERARCHIES": town.hierarchies(), "HIERARCHY_RULES": None}  # rules count only with a register
     aliases = {"ALIASES": [town.field("sex"), f"not {town.field('ill')}"]}
     return {**given, **places, **names, **rules, **aliases, "COUNT_FIELD": "n"}
