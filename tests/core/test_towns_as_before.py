@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ..exploring import tried
 from . import asked_towns
 from .as_before import come_to_the_same, drawn, in_parts, outcome, text_of
 
@@ -43,9 +44,9 @@ def test_what_is_asked_comes_to_the_same(name, n, some):
 @pytest.mark.parametrize(
     ("name", "first", "n"),
     [
-        *(("of_several_levels", first, 2) for first in range(1_000, 1_008, 2)),
-        *(("without_small_counts", first, 4) for first in range(1_000, 1_008, 4)),
-        *(("several_releases", first, 1) for first in range(1_000, 1_003)),
+        *(("of_several_levels", first, 2) for first in range(1_000, tried(1_004, 1_008), 2)),
+        *(("without_small_counts", first, 4) for first in range(1_000, tried(1_004, 1_008), 4)),
+        *(("several_releases", first, 1) for first in range(1_000, tried(1_002, 1_003))),
         ("attackers", 1_000, 8),
     ],
 )

@@ -20,7 +20,7 @@ from .many import run_cases
 pytestmark = pytest.mark.slow
 
 SEED = os.environ.get("VBAS_FUZZ_SEED", "vbas")
-CASES = int(os.environ.get("VBAS_FUZZ_CASES", tried(120, 600)))
+CASES = int(os.environ.get("VBAS_FUZZ_CASES", tried(90, 600)))
 PARTS = tried(1, 4)
 
 
