@@ -53,7 +53,7 @@ from .privacy.rules import NO_RULE
 from .privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
 from .privacy.weights import warning_of_weights
 from .profile import Profile
-from .progress import Progress, part, silent
+from .progress import Progress, part, rising, silent
 from .records.matching import Records
 from .records.table import PERSONS
 from .records.written_alike import said_of_writings
@@ -72,7 +72,8 @@ from .releases.valued import Wanted
 from .source import RecordSource, ReleasedRows, Source
 from .ties import FIXED, ties_of
 
-PLANNED = 0.45  # of the time until the rows are made
+PLANNED = 0.45  # of the time until the rows are made; where it is held against what is published already:
+PLANNED_FIRST, HELD, HELD_AGAINST_COUNTS = 0.2, 0.8, 0.5  # the last one of the time that this takes
 # What a release takes its time for, for `Account.seconds`.
 WHAT_IS_SHOWN, PUBLISHED_ALREADY = as_data("what is shown"), as_data("what is published already")
 ROWS, MEASURES = as_data("rows and recount"), as_data("measures")
@@ -170,6 +171,11 @@ class Ask:
     def the_same_in_all(self) -> bool:
         """Whether classes are to be the same in all periods."""
         return bool(self.period) and self.periods == THE_SAME
+
+    @property
+    def stands_beside(self) -> bool:
+        """Whether a release is held against what is published already."""
+        return bool(self.published_margins) or self.published_counts is not None or self.earlier is not None
 
     def is_nested(self, levels: Levels) -> bool:
         """Whether rows say their level."""
@@ -368,6 +374,7 @@ def anonymise(
     """
     clock = _Clock()
     nested = ask.is_nested(levels)
+    planned, until = (PLANNED_FIRST, HELD) if ask.stands_beside else (PLANNED, PLANNED)
     policies = hold_release(ask.k, ask.rule, nested, ask.disclosure, ask.earlier is not None)
     said = tuple(policy.sentence for policy in policies)
     log.info(*said)
@@ -389,7 +396,7 @@ def anonymise(
             ask.update,
             Wanted(ask.k, ask.l_diversity, ask.max_share, ask.update.identical_rows),
             ask.loss if ask.is_nested(levels) else None,
-            part(progress, 0.0, PLANNED),
+            part(progress, 0.0, planned),
         )
         if carried.plan.k > ask.k:
             said = (*said, *say_that_k_is_more(ask.earlier.releases, carried.positions, ask.k, log))
@@ -397,15 +404,15 @@ def anonymise(
         ask = replace(ask, k=carried.plan.k, earlier=register)
         at_hand, requirement, plan = carried.source, carried.requirement, carried.plan
     else:
-        at_hand, requirement, plan = _planned(areas, source, levels, ask, part(progress, 0.0, PLANNED))
+        at_hand, requirement, plan = _planned(areas, source, levels, ask, part(progress, 0.0, planned))
     log.warn(*said_of_writings(at_hand.profile, at_hand.sensitive_values(requirement)))
     clock.has_taken(WHAT_IS_SHOWN)
     everybody = None if carried is None else carried.everybody
     plan, held = _held_against_published(
-        plan, areas, at_hand, requirement, ask, log, lambda _: progress(PLANNED), everybody
+        plan, areas, at_hand, requirement, ask, log, part(progress, planned, until), everybody
     )
     clock.has_taken(PUBLISHED_ALREADY)
-    rows = at_hand.release(plan, nested, requirement, part(progress, PLANNED, 1.0))
+    rows = at_hand.release(plan, nested, requirement, part(progress, until, 1.0))
     if requirement.series is not None and not requirement.asks_for_values:
         check_series(rows.release, at_hand.profile, requirement.series, plan.levels)
     clock.has_taken(ROWS)
@@ -586,12 +593,14 @@ def _held_against_published(
     everybody: Profile | None = None,
 ) -> tuple[Plan, _Held]:
     """The plan, from which nothing below k was found to follow with counts and releases that are published already; and
-    what is known of that. Nobody knows how long it takes: progress begins anew.
+    what is known of that. Nobody knows how often either begins anew: progress waits then where it is.
 
     everybody : of an update, as in `CarriedOn`
     """
-    if not ask.published_margins and ask.published_counts is None and ask.earlier is None:
+    if not ask.stands_beside:
         return plan, _Held((), ())
+    progress = rising(progress)
+    until_counts = 1.0 if ask.earlier is None else HELD_AGAINST_COUNTS
     table, profile = source.values(), source.profile if everybody is None else everybody
     levels = {name: column.level for name, column in table.coarsened.items()}
     in_zones = ask.disclosure == NO_SMALL_COUNT and not requirement.has(PERSONS)
@@ -605,7 +614,7 @@ def _held_against_published(
         requirement,
         ask.loss if ask.is_nested(plan.levels) else NON_UNIFORM_ENTROPY,
         ask.ties,
-        progress,
+        part(progress, 0.0, until_counts),
         everybody,
         None if not_together else also,
     )
@@ -631,7 +640,7 @@ def _held_against_published(
         ask.ties,
         log,
         known,
-        progress,
+        part(progress, until_counts, 1.0),
         source.rows_beside(),
     )
     return held.plan, _Held(

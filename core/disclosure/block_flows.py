@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..dataclass import dataclass
-from ..progress import Progress, silent
+from ..progress import Progress, part, silent
 from ..scientific import sparse
 from .block import Block, Family
 from .count_tables import MANY, NONE
@@ -291,7 +291,11 @@ def freed_by_flows(
     and go need not be asked again. Where people are few anyway all may move at once.
     """
     made: dict[_Movable, Flows] = {}
-    return [_freed_of(block, some, made, progress, nearby) for some in places]
+    n = len(places)
+    return [
+        _freed_of(block, some, made, part(progress, number / n, (number + 1) / n), nearby)
+        for number, some in enumerate(places)
+    ]
 
 
 @dataclass(frozen=True)
@@ -318,9 +322,10 @@ def _freed_of(
             made[who] = Flows(block, _beside(block, who), _counted_as_one(block, who.kind), who.opened)
         return made[who]
 
-    for size, stretches, kinds in _who_may_move(block, places):
+    everybody = _who_may_move(block, places)
+    for turn, (size, stretches, kinds) in enumerate(everybody):
         for number in np.flatnonzero(~(free | follows)).tolist():
-            progress(number / len(places))
+            progress((turn + number / len(places)) / len(everybody))
             who = _Movable(size, int(stretches[number]), int(kinds[number]))
             free[number] = flows(who).free(places, number)
             some_stay = who.stretch != NONE or who.kind != NONE

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ..dataclass import dataclass
-from ..progress import Progress, silent
+from ..progress import Progress, part, silent
 from .block import Block
 from .block_flows import are_flows, freed_by_flows
 from .exchanges import Places, freed_by_exchange, left_places_of, places_of
@@ -17,6 +17,7 @@ from .undecided import freed_around, freed_by_programs, proven_to_follow
 AREAS_AROUND = 24
 # Unknowns of a program and turns: for what is open at first, and for the rest.
 BEFORE_FLOWS, AT_ONCE, MOST_AT_ONCE = (2_500, 1), (2_500, 3), (20_000, 2)
+BY_MOVES, OF_JOINED = 0.3, 0.65  # of the time, until so much is done
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +51,33 @@ class Open:
 def following(block: Block, classes: np.ndarray | None = None, progress: Progress = silent) -> list[Open]:
     """The counts of 1 to k - 1 people that follow, or of which it is not found that they do not.
 
+    classes : as for `asked_about`
+    """
+    return open_of(block, asked_about(block, classes, part(progress, 0.0, 0.0)), progress)
+
+
+def asked_about(block: Block, classes: np.ndarray | None = None, progress: Progress = silent) -> list[Places]:
+    """The counts of 1 to k - 1 people that may follow.
+
     classes : (u,) bool, those of which something moved up since all counts were free: only what is left of regions is
     new then; None for all counts; progress : raises to cancel
     """
-    left = []
+    asked = []
     for places in places_of(block) if classes is None else left_places_of(block, classes):
-        progress(0.0)  # raises to cancel
-        left.append(places)
-    left = _without(left, freed_by_moves(block, left, progress))
+        progress(0.0)
+        asked.append(places)
+    return asked
+
+
+def open_of(block: Block, asked: Sequence[Places], progress: Progress = silent) -> list[Open]:
+    """Those of some counts that follow, or of which it is not found that they do not."""
+    left = _without(asked, freed_by_moves(block, asked, part(progress, 0.0, BY_MOVES)))
     where = [_where_fewest(block, places) for places in left]
     freed = [np.zeros(len(places), bool) for places in left]
-    for of in (block.joined().block, block):
+    for of, start, stop in ((block.joined().block, BY_MOVES, OF_JOINED), (block, OF_JOINED, 1.0)):
         numbers = [number for number, (own, _) in enumerate(where) if own is of]
-        for number, done in zip(numbers, _freed(of, [where[number][1] for number in numbers], progress)):
+        within = part(progress, start, stop)
+        for number, done in zip(numbers, _freed(of, [where[number][1] for number in numbers], within)):
             freed[number] = done
     counts: dict[tuple[bytes, bytes], Open] = {}
     for places, done in zip(left, freed):
@@ -85,18 +100,16 @@ def _freed(block: Block, places: Sequence[Places], progress: Progress) -> list[n
 
 def _looks(block: Block, progress: Progress) -> Iterator[Callable[[Sequence[Places]], list[np.ndarray]]]:
     """What is asked of the counts that are left, one after the other."""
+    first, second, third = (part(progress, look / 3, (look + 1) / 3) for look in range(3))
     if are_flows(block):
-        yield lambda left: freed_by_programs(block, left, BEFORE_FLOWS, progress)
-        yield lambda left: freed_by_flows(block, left, progress)
-        yield lambda left: [
-            _freed_one_by_one(block, some, progress) if some.group_of is not None else np.zeros(len(some), bool)
-            for some in left
-        ]
+        yield lambda left: freed_by_programs(block, left, BEFORE_FLOWS, first)
+        yield lambda left: freed_by_flows(block, left, second)
+        yield lambda left: _freed_one_by_one(block, left, third, coarser_alone=True)
         return
-    yield lambda left: freed_by_programs(block, left, AT_ONCE, progress)
+    yield lambda left: freed_by_programs(block, left, AT_ONCE, first)
     yield lambda left: [freed_by_exchange(block, some) for some in left]
-    yield lambda left: [_freed_one_by_one(block, some, progress) for some in left]
-    yield lambda left: freed_by_programs(block, left, MOST_AT_ONCE, progress)
+    yield lambda left: _freed_one_by_one(block, left, second)
+    yield lambda left: freed_by_programs(block, left, MOST_AT_ONCE, third)
 
 
 def _without(places: Sequence[Places], free: Sequence[np.ndarray]) -> list[Places]:
@@ -110,11 +123,18 @@ def _where_fewest(block: Block, places: Places) -> tuple[Block, Places]:
     return (block, places) if of_joined is None else (joined.block, of_joined)
 
 
-def _freed_one_by_one(block: Block, places: Places, progress: Progress) -> np.ndarray:
-    freed = np.zeros(len(places), bool)
-    for at in range(len(places)):
-        progress(at / len(places))  # a program for each: they may be many
-        freed[at] = freed_around(block, places, at, AREAS_AROUND)
+def _freed_one_by_one(
+    block: Block, places: Sequence[Places], progress: Progress, coarser_alone: bool = False
+) -> list[np.ndarray]:
+    """Which counts a program of its own frees; coarser_alone : whether only those of coarser classes are asked about"""
+    freed = [np.zeros(len(some), bool) for some in places]
+    asked = [number for number, some in enumerate(places) if some.group_of is not None or not coarser_alone]
+    n_counts, done = sum(len(places[number]) for number in asked), 0
+    for number in asked:
+        for at in range(len(places[number])):
+            progress(done / n_counts)
+            freed[number][at] = freed_around(block, places[number], at, AREAS_AROUND)
+            done += 1
     return freed
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..dataclass import dataclass
-from ..progress import Progress, part, silent
+from ..progress import Progress, halves, part, silent
 from .block import Block
 from .count_tables import MANY, NONE
 from .exchanges import Places, exchange_fits
@@ -201,9 +201,10 @@ def freed_by_moves(block: Block, places: Sequence[Places], progress: Progress = 
             there = family.down[family.region[area], family.group[class_of]] > 0
             area, class_of = area[there], class_of[there]
         step = _Step(block, kind, area, class_of, level)
-        for asked in every:
+        of_level = part(progress, level / (last + 1), (level + 1) / (last + 1))
+        for number, asked in enumerate(every):
             if asked is not None and asked.first_step <= level:
-                _try(block, asked, step, rng, part(progress, level / (last + 1), level / (last + 1)))
+                _try(block, asked, step, rng, part(of_level, number / len(every), (number + 1) / len(every)))
     return [np.zeros(len(some), bool) if asked is None else asked.free for some, asked in zip(places, every)]
 
 
@@ -216,7 +217,7 @@ def _counted_as_one(block: Block) -> np.ndarray:
 def _try(block: Block, asked: _Asked, step: _Step, rng: np.random.Generator, progress: Progress) -> None:
     """Mark the counts that are free by what is drawn at a step."""
     at_once = AT_ONCE // block.k
-    for _ in range(MOST_TRIES):
+    for _, of_try in zip(range(MOST_TRIES), halves(progress)):
         left = np.flatnonzero(~asked.free)
         for first in range(0, len(left), at_once):
             numbers = left[first : first + at_once]
@@ -224,7 +225,7 @@ def _try(block: Block, asked: _Asked, step: _Step, rng: np.random.Generator, pro
                 (step.emptying, asked.in_them(numbers)),
                 (step.filling, asked.missing(numbers, block.k)),
             ):
-                progress(0.0)  # raises to cancel
+                of_try(first / len(left))
                 asked.free[_fitting(block, _best(asked, draw, people, rng))] = True
         if np.count_nonzero(asked.free[left]) <= FEW_FREED * len(left):
             break

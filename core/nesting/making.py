@@ -100,9 +100,10 @@ def build_levels(
     crosswalks = [crosswalk]
     total = np.log(max(crosswalk.n_regions / options.coarsest, 2))
     while crosswalk.n_regions > options.coarsest:
-        progress(1.0 - min(1.0, np.log(crosswalk.n_regions / options.coarsest) / total))
+        done = 1.0 - min(1.0, np.log(crosswalk.n_regions / options.coarsest) / total)
+        progress(done)
         wanted = max(options.coarsest, min(round(crosswalk.n_regions / options.ratio), crosswalk.n_regions - 1))
-        crosswalk = _next_level(areas, profile, crosswalk, wanted, options, progress)
+        crosswalk = _next_level(areas, profile, crosswalk, wanted, options, part(progress, done, done))
         crosswalks.append(crosswalk)
     return make_levels(areas, crosswalks)
 
@@ -137,7 +138,7 @@ def _next_level(
         sites = locate(regions, merged, wanted, options.location_options, silent).sites
     # A floor of its own would be the same at every level: regions share the population evenly.
     settings = replace(options.aggregation_options, floor=0.0)
-    joined = aggregation(regions, merged, sites, settings, _cancelling(progress)).crosswalk
+    joined = aggregation(regions, merged, sites, settings, progress).crosswalk
     if joined.n_regions >= crosswalk.n_regions:
         raise InputError(
             tr(
@@ -148,15 +149,6 @@ def _next_level(
             )
         )
     return joined_by(crosswalk, joined)
-
-
-def _cancelling(progress: Progress) -> Progress:
-    """Lets a step be cancelled that is too short to be seen on the bar."""
-
-    def report(fraction: float) -> None:
-        progress(0.0)
-
-    return silent if progress is silent else report
 
 
 def joined_by(crosswalk: Crosswalk, joined: Crosswalk) -> Crosswalk:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ..log import QUIET, Log
 from ..nesting.company import in_company
 from ..plan import Plan
 from ..profile import Profile
-from ..progress import Progress, silent
+from ..progress import Progress, part, silent
 from ..ties import FIXED, ties_of
 from .count_rows import CountRows, count_tables
 from .margins import parse_margins
@@ -28,6 +29,7 @@ from .requirement import Requirement
 MOST_TURNS = 20
 # Areas x classes of which tables and people are looked at together, all classes at once: of many more it takes long.
 MOST_TOGETHER = 50_000
+TABLES = 0.7  # of the time, until it holds against the tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,12 +160,13 @@ def hold_beside_and_together(
     is another than the one that was held against them. Raises PrivacyError where both do not come to hold.
     """
     notes: tuple[str, ...] = ()
+    tables = beside if people is None else replace(beside, progress=part(beside.progress, 0.0, TABLES))
     for _ in range(MOST_TURNS):
-        held, more, tried = hold_beside(plan, beside, log)
+        held, more, tried = hold_beside(plan, tables, log)
         notes = tuple(dict.fromkeys((*notes, *more)))
         if people is None or not held.in_zones or (held is plan and not moved):
             return held, notes, tried
-        plan, moved = in_company(held, people, beside.requirement, beside.progress), False
+        plan, moved = in_company(held, people, beside.requirement, part(beside.progress, TABLES, 1.0)), False
         if plan is held:
             return plan, notes, tried
     raise PrivacyError(

@@ -18,15 +18,14 @@ from ..dataclass import dataclass
 from ..disclosure.block import Block, Change, Storeys
 from ..disclosure.block_flows import are_flows
 from ..disclosure.count_tables import NONE, CountTable, blocks_of
-from ..disclosure.exchanges import places_of
-from ..disclosure.following import AREAS_AROUND, Open, following, follows_anyway, is_free
+from ..disclosure.following import AREAS_AROUND, Open, asked_about, following, follows_anyway, is_free, open_of
 from ..disclosure.undecided import areas_around, freed_within, loosened
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote
 from ..nesting.series import keep_together, together
 from ..plan import SUPPRESSED, Plan, area_of_cells, with_levels
 from ..profile import Profile
-from ..progress import Progress, part, silent
+from ..progress import Progress, halves, part, rising, silent
 from ..ties import Ties, ranks
 from .margins import hold_against_totals
 from .released_cells import ReleasedCells, in_rows
@@ -40,6 +39,7 @@ AREAS_LOOSENED = 48
 LEAST_LOSS = 1.0
 MOST_SIBLINGS = 6
 MOST_ROUNDS = 20
+LOOKING = 0.5  # of the time of a round, until it is found what follows
 OF_A_SUPPRESSED_RECORD = 1e9  # metres: more than any region is wide
 
 
@@ -107,17 +107,18 @@ def hold_against_counts(
         return HeldAgainstCounts(plan)
     before = plan.counted.levels_of_cells
     level_of, followed, joined = before, 0, False
+    heard = rising(progress)
     while True:
         if not plan.levels.coarser and everybody is None:
-            heard = part(progress, 0.0, 0.0)
-            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, heard, ties).levels_of_cells
+            waiting = part(heard, 0.0, 0.0)
+            level_of = _suppressed_by_totals(with_levels(plan, level_of), tables, waiting, ties).levels_of_cells
         cells = _released_cells(plan, level_of, None if requirement is None else requirement.series)
         losses = _losses(cells, areas, loss)
         if everybody is None:
-            held, (more, anyway, left, tried) = _mended(cells, tables, losses, progress, ties)
+            held, (more, anyway, left, tried) = _mended(cells, tables, losses, heard, ties)
         else:
             rows = in_rows(cells, everybody, tables, losses)
-            held, (more, anyway, left, tried) = _mended(rows.cells, rows.tables, rows.losses, progress, ties)
+            held, (more, anyway, left, tried) = _mended(rows.cells, rows.tables, rows.losses, heard, ties)
             held = rows.levels_of(held)
         followed += more
         level_of = _holding(plan.counted, held, requirement)
@@ -202,7 +203,7 @@ def _mended(
     new, numbers = cells.level_of.copy(), np.zeros(4, np.int64)
     for done, classes in enumerate(blocks):
         work = _Work(cells, tables, classes, storeys, losses, ties)
-        work.mend(part(progress, done / len(blocks), done / len(blocks)))
+        work.mend(part(progress, done / len(blocks), (done + 1) / len(blocks)))
         work.write(new)
         numbers += (work.n_followed, work.n_anyway, work.n_left, work.n_tried)
         progress((done + 1) / len(blocks))
@@ -241,9 +242,8 @@ class _Work:
         levels = np.full(people.shape, SUPPRESSED, np.int8)
         levels[self.at] = of_release.level_of[self.cells]
         self.block = Block(people, levels, storeys, tables, classes)
-        self.n_followed = self.n_anyway = self.n_left = 0
+        self.n_tried = self.n_followed = self.n_anyway = self.n_left = 0
         self._progress: Progress = silent
-        self.n_tried = sum(len(places) for places in places_of(self.block))
 
     def write(self, level_of: np.ndarray) -> None:
         """Write the level of each cell of the block into those of all."""
@@ -255,26 +255,28 @@ class _Work:
         self._progress = progress
         settled: set[tuple[bytes, bytes]] = set()
         classes: np.ndarray | None = None
-        for turn in range(MOST_ROUNDS):
-            disclosed = [count for count in following(self.block, classes, progress) if count.key not in settled]
+        for turn, of_turn in zip(range(MOST_ROUNDS), halves(progress)):
+            looking, hiding = part(of_turn, 0.0, LOOKING), part(of_turn, LOOKING, 1.0)
+            asked = asked_about(self.block, classes, part(looking, 0.0, 0.0))
+            disclosed = [count for count in open_of(self.block, asked, looking) if count.key not in settled]
             anyway = follows_anyway(self.block, disclosed)
             settled.update(count.key for count, is_so in zip(disclosed, anyway) if is_so)
             self.n_anyway += sum(anyway)
             ours = [count for count, is_so in zip(disclosed, anyway) if not is_so]
             if not turn:
-                self.n_followed = len(ours)
+                self.n_tried, self.n_followed = sum(map(len, asked)), len(ours)
             if not ours:
                 return
             before = self.block.level_of.copy()
             self.block.stronger = False
             order = sorted(ours, key=lambda count: (-count.places.level, count.area, count.class_of))
             for done, count in enumerate(order):
-                progress(done / len(order))
+                hiding(done / len(order))
                 if not self._hidden(count):
                     settled.add(count.key)
                     self.n_left += 1
             classes = None if self.block.stronger else (before != self.block.level_of).any(axis=0)
-        self.n_left += sum(count.key not in settled for count in following(self.block, None, progress))
+        self.n_left += sum(count.key not in settled for count in following(self.block, None, part(progress, 1.0, 1.0)))
 
     def _hidden(self, count: Open) -> bool:
         """Move up what hides a count; whether that could be done."""
