@@ -39,7 +39,7 @@ def test_of_any_number_of_turns_each_goes_on_where_the_last_one_was(turns):
 
 
 def test_levels_are_made_one_after_the_other():
-    areas, profile = town_of(np.random.default_rng(0), 40, 3)
+    areas, profile = town_of(np.random.default_rng(0), 500, 3)
     reached: list[float] = []
     build_levels(areas, profile, progress=reached.append)
     assert reached == sorted(reached) and len(set(reached)) >= 5
