@@ -49,8 +49,7 @@ class Candidate:
     """A release that could be made, with what it costs.
 
     measures : None where it cannot be made, and `problem` says why; sentences : what else there is to say
-    by_area : where it loses records, and how closely it places those of each area; page : what the page to sign would
-    say
+    by_area : where it loses records, and the mean distance of those of each area; page : what would be signed
     """
 
     title: str

@@ -213,13 +213,18 @@ def evaluate_by_area(areas: Areas, plan: Plan) -> ByArea:
 
 
 def placed(metres: float) -> str:
-    """How closely a released record places its person, in a sentence; metres : `Measures.mean_distance`"""
+    """How far people live from the middle of the region that a record shows, in a sentence; metres :
+    `Measures.mean_distance`"""
     if round(metres) < 1:
         return tr(
             "On average the people of the region that a released record shows live less than 1 m from its middle: "
             "each area counts as one point, so that this says nothing of where in it they live."
         )
-    return tr("On average a released record places its person to within {metres:,.0f} m.", metres=metres)
+    return tr(
+        "On average the people of the region that a released record shows live {metres:,.0f} m from its middle: "
+        "each area counts as one point, so that this says nothing of where in it they live.",
+        metres=metres,
+    )
 
 
 def people_are_records(areas: Areas, plan: Plan) -> bool:

@@ -229,7 +229,7 @@ def test_the_log_ends_with_verdict_cost_and_next_step(anonymize, tmp_path, kind)
     assert verdict == f"5-anonymous, recounted: the smallest released class holds {min(classes.values())} records."
     lost, share = done.results["N_SUPPRESSED"], done.results["SUPPRESSION_PERCENT"]
     assert cost.startswith(f"Suppressed: {lost} of 1440 records ({share:.3g} %), in {done.results['N_SITES']} ")
-    assert f" places its person to within {done.results['MEAN_DISTANCE']:.0f} m." in cost
+    assert f" shows live {done.results['MEAN_DISTANCE']:.0f} m from its middle: each area counts as one point" in cost
     if kind == "one level":
         assert lost and step.startswith(f"With these regions {share:.3g} %")
         assert "without “" in step and step.endswith("leave one out or show it coarser.")

@@ -105,7 +105,9 @@ def test_a_region_of_one_area_places_nobody_to_within_nothing():
     assert of.measures.mean_distance == 0
     assert "to within 0 m" not in page(of) and "0 m mean distance" not in page(of)
     assert placed(0.0) == placed(0.49) != placed(0.6)
-    assert placed(870.6) == "On average a released record places its person to within 871 m."
+    for metres in (0.0, 3.4, 870.6):  # an area has some hundred metres, however near a record is to its point
+        assert "places" not in placed(metres) and placed(metres).endswith("nothing of where in it they live.")
+    assert " shows live 871 m from its middle: " in placed(870.6)
 
 
 def test_of_nothing_no_class_has_the_largest_distance():

@@ -1,5 +1,4 @@
-"""The curve: how closely people are placed against suppression, for one level and for nested ones, the present number
-marked on both."""
+"""The curve: mean distance against suppression, for one level and for nested ones, with the present number on both."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ class CurveView(QWidget):
         self.setMinimumHeight(210)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.MinimumExpanding)
         self.setMouseTracking(True)
-        self.setAccessibleName(tr("Trade-off curve: records suppressed by how closely people are placed"))
+        self.setAccessibleName(tr("Trade-off curve: records suppressed by mean distance"))
 
     def sizeHint(self) -> QSize:
         return QSize(320, 240)

@@ -36,7 +36,7 @@ def summary_of(state: ExplorerState) -> str:
 
 
 def _placed(measures: Measures, nested: bool) -> str:
-    """How closely the release places people; that there is none where all records are suppressed."""
+    """How far people live from the middle of their region; that there is none where all records are suppressed."""
     if measures.n_suppressed == measures.n_records:
         return NOTHING_RELEASED_NESTED if nested else NOTHING_RELEASED
     return placed(measures.mean_distance)

@@ -145,8 +145,8 @@ class DecideStep(QWidget):
         hint = wrapped(
             tr(
                 "Each row is a release that could be made, with the numbers that its run will give: the records that "
-                "are suppressed, to within how many metres it places a person on average, and its regions. Choose one. "
-                "These numbers are internal: not for publishing."
+                "are suppressed, how many metres the people of a region live from its middle on average, and its "
+                "regions. Choose one. These numbers are internal: not for publishing."
             )
         )
         for name, sentence in rules_to_follow().items():

@@ -1,4 +1,4 @@
-"""Small maps of releases side by side: how closely each places the people of an area, and where it loses them."""
+"""Small maps of releases side by side: the mean distance in each area, and where each loses people."""
 
 from __future__ import annotations
 
