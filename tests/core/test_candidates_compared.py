@@ -84,7 +84,7 @@ def test_reports_of_nothing_place_nobody():
     account = anonymise(areas, records, Levels((crosswalk,)), Ask(99))
     assert account.plan.n_released == 0
     section = person_section(account.measures, account.plan, len(areas))
-    assert not any("to within" in str(cell) for row in section.rows for cell in row)
+    assert not any("from its middle" in str(cell) for row in section.rows for cell in row)
 
 
 def test_the_page_does_not_call_records_people():

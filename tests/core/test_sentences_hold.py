@@ -103,7 +103,7 @@ def test_records_of_no_known_area_are_not_counted_as_being_in_areas():
 def test_a_region_of_one_area_places_nobody_to_within_nothing():
     of = release(people(), release="nested levels")
     assert of.measures.mean_distance == 0
-    assert "to within 0 m" not in page(of) and "0 m mean distance" not in page(of)
+    assert "live 0 m from" not in page(of) and "0 m mean distance" not in page(of)
     assert placed(0.0) == placed(0.49) != placed(0.6)
     for metres in (0.0, 3.4, 870.6):  # an area has some hundred metres, however near a record is to its point
         assert "places" not in placed(metres) and placed(metres).endswith("nothing of where in it they live.")

@@ -256,8 +256,8 @@ def _in_words(point: CurvePoint) -> str:
     if point.percent == 100:  # nobody is placed anywhere
         return plural("{n} region: 100 %", "{n} regions: 100 %", point.n_regions)
     return plural(
-        "{n} region: {percent:.3g} %, to within {metres:,.0f} m",
-        "{n} regions: {percent:.3g} %, to within {metres:,.0f} m",
+        "{n} region: {percent:.3g} %, mean distance {metres:,.0f} m",
+        "{n} regions: {percent:.3g} %, mean distance {metres:,.0f} m",
         point.n_regions,
         percent=point.percent,
         metres=point.mean_distance,

@@ -55,7 +55,7 @@ class DecideStep(QWidget):
         self.candidates: list[Candidate] = []
         self._asked: tuple[object, ...] | None = None  # what the candidates are of
         self._worker = Worker(self)
-        headings = [tr("Release"), tr("Lost"), tr("To within"), tr("Regions")]
+        headings = [tr("Release"), tr("Lost"), tr("Distance"), tr("Regions")]
         self.table = choice_table(headings, tr("Releases to choose from"), SHOWN_ROWS)
         self.about, self.message = wrapped(), wrapped()
         self.bar, self.cancel = thin_bar(), QPushButton(tr("Cancel"))
@@ -164,7 +164,7 @@ class DecideStep(QWidget):
             QHBoxLayout(),
             wrapped(
                 tr(
-                    "Darker: people are placed less closely. Red: records are lost, full red where a quarter of them "
+                    "Darker: a larger mean distance. Red: records are lost, full red where a quarter of them "
                     "is. The colours are the same in all maps."
                 )
             ),

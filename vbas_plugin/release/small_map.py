@@ -52,7 +52,7 @@ def _parts(shape: shapely.Geometry) -> list[shapely.Geometry]:
 
 
 def _colours(by_area: ByArea, low: float, high: float) -> list[QColor]:
-    """The colour of each area: the darker the less closely its people are placed, the redder the more are lost."""
+    """The colour of each area: the darker the larger its mean distance, the redder the more are lost."""
     lost = by_area.suppressed / np.maximum(by_area.records, 1)
     metres = np.clip(np.nan_to_num(by_area.mean_distance, nan=high), low, high)
     coarse = np.log(metres / low) / max(np.log(high / low), 1e-9)
