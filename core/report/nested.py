@@ -76,8 +76,8 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
         rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [
         tr(
-            "Each class of records is shown at the finest level that hides it. Level 1 is the finest. The "
-            "distance is that of the people of a region from its middle: how far off one is who takes the "
+            "Each record shows a level that hides it, as fine as what is asked of the release allows. Level 1 is the "
+            "finest. The distance is that of the people of a region from its middle: how far off one is who takes the "
             "middle for where a person lives."
         )
     ]

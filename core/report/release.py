@@ -235,7 +235,10 @@ def _levels(published: PublicReport) -> Section:
         own = int(counts[release.level == level].sum())
         shows = published.values[level : level + 1]
         rows.append((level + 1, crosswalk.n_regions, *shows, own, 100.0 * own / max(release.n_records, 1)))
-    text = tr("Each record shows the finest level that hides it. Level 1 is the finest.")
+    text = tr(
+        "Each record shows a level that hides it, as fine as what is asked of the release allows. Level 1 is the "
+        "finest."
+    )
     if published.values:
         text += f" {COARSER_VALUES}"
     columns = (tr("Values"),) if published.values else ()

@@ -106,6 +106,7 @@ def test_of_an_update_nobody_is_said_to_live_only_in_areas_that_do_not_show_the_
         for page in pages(account):
             assert ("live in those of its areas that do not show the class" in page) == (said and "Internal" in page)
             assert "Where the people of a larger region live" not in page
+            assert "as fine as what is asked of the release allows" in page and "finest level that hides" not in page
 
 
 def pages(account: Account) -> tuple[str, str]:
