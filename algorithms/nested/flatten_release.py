@@ -80,7 +80,9 @@ class FlattenRelease(VbasAlgorithm):
             k_parameter(),
             shared.sink(FLATTENED),
         )
-        self.addNumbers(N_RECORDS=tr("Rows brought to the level"), N_LEFT_OUT=tr("Rows shown only in larger regions"))
+        self.addNumbers(
+            N_RECORDS=tr("Records brought to the level"), N_LEFT_OUT=tr("Records shown only in larger regions")
+        )
 
     def work(self, form: Form) -> dict[str, object]:
         source, target = form.layers.source("RECORDS"), form.whole("LEVEL") - 1
@@ -113,6 +115,9 @@ class FlattenRelease(VbasAlgorithm):
             [region[there], *(column.codes[there] for column in fields.values())],
             [crosswalk.n_regions, *(len(column.categories) for column in fields.values())],
         )
+        n_records, left_out = (
+            int(here.sum() if counts is None else counts[here].sum(dtype=np.int64)) for here in (there, ~there)
+        )
         # Rows in the order of what they show; those with counts that show the same are added up.
         order = np.argsort(codes, kind="stable")
         if counts is not None:
@@ -122,17 +127,16 @@ class FlattenRelease(VbasAlgorithm):
         numbers = {NUMBER: crosswalk.numbers[region[there][order]]}
         table = rows_table(source, numbers, rows, counts, form.whole("K"), len(quasi), table=FLATTENED)
         form.outputs.add("FLATTENED", *table)
-        left_out = int((~there).sum())
         form.info(
             tr(
-                "Rows shown at level {target} or finer: {n} of {n_rows}; only in larger regions: {left_out}.",
-                n=int(there.sum()),
-                n_rows=len(there),
+                "Records shown at level {target} or finer: {n} of {n_records}; only in larger regions: {left_out}.",
+                n=n_records,
+                n_records=n_records + left_out,
                 target=target + 1,
                 left_out=left_out,
             )
         )
-        return {"N_RECORDS": len(order), "N_LEFT_OUT": left_out}
+        return {"N_RECORDS": n_records, "N_LEFT_OUT": left_out}
 
 
 def _refuse_small_classes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..language import plural, tr
+from ..language import as_data, plural, tr
 from ..outcome import Outcome
 from .page import Report, Section, render
 from .pictures import Point, bars, scatter
@@ -23,6 +23,10 @@ SEARCHED_HEADER = (
     tr("Group that loses most"),
     tr("of it suppressed, %"),
 )
+# What the diamonds of a picture are.
+OF_ALL = as_data("not beaten in both by any other")
+OF_ITS_K = as_data("not beaten in both by any other of the same k")
+RECOMMENDED = as_data("the recommended row")
 # Measure and label of each picture.
 PICTURED = (
     ("suppression_percent", tr("Suppressed, % of records")),
@@ -132,7 +136,7 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
         tr(
             "The most regions that were found within each budget, by the levels of the attributes. What is given up is "
             "the share of the entropies of all attributes together; distances are those of the people of a record's "
-            "region from its middle. The diamond is the recommended row."
+            "region from its middle."
         ),
         *(
             [
@@ -147,13 +151,21 @@ def searched_section(numbered: Sequence[tuple[int, Outcome]]) -> Section:
         ),
     ]
     picture = scatter(
-        points, tr("What is given up against distance"), tr("given up of the attributes, %"), tr("mean distance, m")
+        points,
+        tr("What is given up against distance"),
+        tr("given up of the attributes, %"),
+        tr("mean distance, m"),
+        RECOMMENDED,
     )
     return Section(tr("What coarser attributes buy"), texts, SEARCHED_HEADER, rows, (picture,))
 
 
 def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -> Section:
-    """Suppression against compactness; those that no other of their series beats in both are numbered and named."""
+    """Suppression against compactness; those that no other of their series beats in both are numbered and named.
+
+    series : the k of each, as a picture names it; none where all have the same
+    """
+    diamonds = OF_ITS_K if series else OF_ALL
     series = series or [""] * len(outcomes)
     rated = [
         (i, o, o.measures, group) for i, (o, group) in enumerate(zip(outcomes, series), 1) if o.measures is not None
@@ -172,10 +184,18 @@ def trade_off_section(outcomes: Sequence[Outcome], series: Sequence[str] = ()) -
     named = [(i, outcome.name, *pair[:2]) for (i, outcome, _, _), pair, best in zip(rated, both, pareto_front) if best]
     return Section(
         tr("What is traded for what"),
-        (tr("Nearer to the lower left is better. The numbered diamonds are not beaten in both by any other:"),),
+        (tr("Nearer to the lower left is better. The numbered diamonds are {diamonds}:", diamonds=tr(diamonds)),),
         ("#", tr("Configuration"), tr("Suppressed, %"), tr("Compactness, m")),
         named,
-        (scatter(points, tr("Suppression against compactness"), tr("records suppressed, %"), tr("compactness, m")),),
+        (
+            scatter(
+                points,
+                tr("Suppression against compactness"),
+                tr("records suppressed, %"),
+                tr("compactness, m"),
+                diamonds,
+            ),
+        ),
     )
 
 

@@ -52,12 +52,17 @@ IN_ALL = (
 HEADER = (tr("Measure"), tr("Value"), tr("Meaning"))
 # Said wherever people may have several rows: k people are then no k rows.
 ROWS_PICKED = as_data("By picking a row, whoever has more rows than the others is met more often than that.")
+HOUSEHOLDS_COUNTED = as_data("Households are counted, or people where a class has fewer of these.")
 MOST_BARS = 40
 USUAL = 99  # per cent of the classes that the picture of their sizes shows
 
 
-def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
-    """What the release means for one person: place, company and risk; without content where nothing is released."""
+def person_section(measures: Measures, plan: Plan, n_areas: int, households: bool = False) -> Section:
+    """What the release means for one person: place, company and risk; without content where nothing is released.
+
+    households : whether these are counted, so that a class has as many as it has of them where they are fewer than its
+    people
+    """
     heading = tr("What it means for a person")
     if not plan.n_released:
         return Section(heading)
@@ -77,13 +82,17 @@ def person_section(measures: Measures, plan: Plan, n_areas: int) -> Section:
             ),
         ),
         (
-            tr("People who look the same"),
+            tr("Households that look the same") if households else tr("People who look the same"),
             same,
-            tr("Among how many people with the same region and quasi-identifiers a released record is, on average."),
+            tr("Among how many households with the same region and quasi-identifiers a released record is, on average.")
+            if households
+            else tr(
+                "Among how many people with the same region and quasi-identifiers a released record is, on average."
+            ),
         ),
-        *risk_rows(risk, int(people.min()), bool((records != people).any())),
+        *risk_rows(risk, int(people.min()), bool((records != people).any()), households),
     ]
-    return Section(heading, (), HEADER, rows)
+    return Section(heading, (tr(HOUSEHOLDS_COUNTED),) if households else (), HEADER, rows)
 
 
 def _area_row(measures: Measures, plan: Plan, n_areas: int) -> tuple[object, ...]:
@@ -95,24 +104,39 @@ def _area_row(measures: Measures, plan: Plan, n_areas: int) -> tuple[object, ...
     return tr("Mean distance of an area, m"), measures.compactness / max(n_areas, 1), says
 
 
-def risk_rows(risk: Risk, smallest: int, several: bool = False) -> list[tuple[object, ...]]:
+def risk_rows(risk: Risk, smallest: int, several: bool = False, households: bool = False) -> list[tuple[object, ...]]:
     """The risk of being recognised, for somebody known to be among the records; several : whether people have several
-    records, so that one record may be another one's more likely than one in so many people"""
+    records, so that one record may be another one's more likely than one in so many people; households : whether these
+    are counted"""
+    label, fewest = (
+        (
+            tr("Smallest class, households"),
+            tr("The fewest households that share a region and all quasi-identifiers."),
+        )
+        if households
+        else (tr("Smallest class, people"), tr("The fewest people who share a region and all quasi-identifiers."))
+    )
     return [
-        (tr("Smallest class, people"), smallest, tr("The fewest people who share a region and all quasi-identifiers.")),
+        (label, smallest, fewest),
         (
             tr("Largest risk, %"),
             100.0 * risk.largest,
-            _chance(smallest, several),
+            _chance(smallest, several, households),
         ),
         (tr("Mean risk, %"), 100.0 * risk.mean, tr("The same, on average over all records of the release.")),
     ]
 
 
-def _chance(smallest: int, several: bool) -> str:
-    """What the largest risk means; smallest : people of the smallest class, 0 where there is none."""
+def _chance(smallest: int, several: bool, households: bool) -> str:
+    """What the largest risk means; smallest : people or households of the smallest class, 0 where there is none."""
     if not smallest:
         return ""
+    if households:
+        return tr(
+            "The chance of picking a household among those that share the region and all quasi-identifiers: 1 in {n} "
+            "at worst. By picking a row, one that has more rows than the others is met more often than that.",
+            n=smallest,
+        )
     if several:
         return tr(
             "The chance of picking a person among those who share the region and all quasi-identifiers: 1 in {n} at "
@@ -141,8 +165,11 @@ def measures_section(measures: Measures) -> Section:
     )
 
 
-def classes_section(plan: Plan) -> Section:
-    """How large the classes are, and what is released of them. Internal: the small ones are counted."""
+def classes_section(plan: Plan, households: bool = False) -> Section:
+    """How large the classes are, and what is released of them. Internal: the small ones are counted.
+
+    households : as in `person_section`
+    """
     k = plan.k
     starts = sorted({1, 2, 3, 5, 10, 20, 50} & set(range(1, k)) | {k, 2 * k, 5 * k, 20 * k})
     sizes = plan.sizes
@@ -167,8 +194,12 @@ def classes_section(plan: Plan) -> Section:
                     int(plan.records[kept].sum()),
                 )
             )
-    header = (tr("People in the class"), tr("Classes"), tr("Classes released"), tr("Records"), tr("Records released"))
+    who, axis = tr("People in the class"), tr("people in the class")
     text = tr("A class is what shares a region and all quasi-identifiers.")
+    if households:
+        who, axis = tr("Households in the class"), tr("households in the class")
+        text += " " + tr(HOUSEHOLDS_COUNTED)
+    header = (who, tr("Classes"), tr("Classes released"), tr("Records"), tr("Records released"))
     if len(plan.levels) > 1:
         text += " " + tr("Records that are suppressed at every level are in no class here.")
     released = sizes[plan.released]
@@ -177,7 +208,7 @@ def classes_section(plan: Plan) -> Section:
         most = np.percentile(released, USUAL)
         usual = released[released <= most]
         caption = with_left_out(tr("Sizes of the released classes"), len(released) - len(usual))
-        pictures.append(histogram(usual, caption, tr("people in the class"), tr("classes"), mark=float(k)))
+        pictures.append(histogram(usual, caption, axis, tr("classes"), mark=float(k)))
     return Section(tr("Class sizes"), (text,), header, rows, pictures)
 
 

@@ -12,6 +12,7 @@ from ..dataclass import dataclass
 from ..evaluation import Measures
 from ..language import plural, tr
 from ..progress import Progress, silent
+from ..records.table import HOUSEHOLDS
 from ..release import nothing_released
 from .certificate import certificate_section
 from .coarser import coarser_section
@@ -134,17 +135,18 @@ def internal_report(
 ) -> str:
     """The page as HTML. map_data : what is drawn; provenance : what the run was; signing : what the first page says;
     progress : of looking for small counts, which of many areas takes minutes: raises to cancel"""
-    released = account.rows is not None
+    released, households = account.rows is not None, account.requirement.has(HOUSEHOLDS)
+    n_areas = int((account.plan.crosswalk.region_of >= 0).sum())
     sign = page_to_sign(account, signing, provenance.date) if signing is not None and released else None
     sections = [
         *(_levels(account, remarks) if account.nested else ()),
-        person_section(account.measures, account.plan, int((account.plan.crosswalk.region_of >= 0).sum())),
+        person_section(account.measures, account.plan, n_areas, households),
         geography_section(account) if account.nested else _before_and_after(account, map_data),
         periods_section(account),
         losers_section(account.by_value, account.measures, account.plan.k),
         *([] if remarks.costs is None else [costs_section(*remarks.costs)]),
         *([maps_section(account.audit, map_data)] if account.nested else []),
-        classes_section(account.plan),
+        classes_section(account.plan, households),
         *([] if account.nested else [regions_section(account, map_data)]),
         measures_section(account.measures),
         linked_section(account),

@@ -8,7 +8,7 @@ from .. import counted
 from ..anonymise import Account
 from ..areas import Areas
 from ..evaluation import Measures, RegionAudit, distance_of_equivalence_classes
-from ..language import plural, tr
+from ..language import as_data, plural, tr
 from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.derivable import not_proven, what_is_proven
@@ -28,14 +28,14 @@ FARTHEST_CLASSES = 12
 MOST_VALUES = 40
 
 
-LIMITS = (
-    tr(
-        "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is "
-        "shown there. A class that is missing at a finer level is rare there, or lacks what else is asked of a class; "
-        "where no region around a place shows it, but others do, nobody of it lives there, or all who do are "
-        "suppressed. Where the finest level is the areas, the people behind a larger region live in those of its areas "
-        "that do not show the class themselves."
-    ),
+LIMITS = tr(
+    "Whoever knows where a person lives, and the quasi-identifiers, learns at which level that class is shown there. A "
+    "class that is missing at a finer level is rare there, or lacks what else is asked of a class; where no region "
+    "around a place shows it, but others do, nobody of it lives there, or all who do are suppressed."
+)
+LEFT_OF_AREAS = as_data(
+    "Where the finest level is the areas, the people behind a larger region live in those of its areas that do not "
+    "show the class themselves."
 )
 
 
@@ -45,12 +45,16 @@ def limits_section(account: Account) -> Section:
     proven: tuple[str, ...] = (not_proven(k),)
     if account.no_small_count:
         proven = what_is_proven(k, not account.levels.coarser, account.open_beside)
-    return Section(tr("What levels tell"), (*LIMITS, *proven))
+    limits = LIMITS if account.plan.in_part else f"{LIMITS} {tr(LEFT_OF_AREAS)}"
+    return Section(tr("What levels tell"), (limits, *proven))
 
 
 def narrowing_of(account: Account) -> Section:
-    """What is left of the regions of a plan once those within are taken away."""
+    """What is left of the regions of a plan once those within are taken away; without content for one whose classes may
+    lack people there, who live there all the same."""
     plan = account.plan
+    if plan.in_part:
+        return Section("")
     here = plan.released
     shown_as = (plan.level[here], plan.region[here], plan.class_of[here])
     return narrowing_section(plan.levels, account.areas.population, *shown_as, plan.in_zones)
@@ -72,8 +76,8 @@ def levels_section(account: Account, single: tuple[str, Measures] | None) -> Sec
         rows.append((level + 1, int(here.sum()), *values, people, own, 100.0 * own / n_released, metres))
     paragraphs = [
         tr(
-            "Each class of records is shown at the finest level that hides it. Level 1 is the finest. The "
-            "distance is that of the people of a region from its middle: how far off one is who takes the "
+            "Each record shows a level that hides it, as fine as what is asked of the release allows. Level 1 is the "
+            "finest. The distance is that of the people of a region from its middle: how far off one is who takes the "
             "middle for where a person lives."
         )
     ]

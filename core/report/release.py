@@ -59,7 +59,7 @@ class PublicReport:
     has fewer people than records; parameters : label and value of those that may be said
     values : what each level shows of the quasi-identifiers, where levels differ in that
     no_small_count : whether the release was made so that no count below k follows; open_beside : as for `Account`
-    in_zones : whether each region shows all records of a class that no region within shows
+    in_zones : whether each region shows all records of a class that no region within shows; in_part : as for `Plan`
     over_time : what holds of several periods, a sentence; empty where there are none
     hashes : title and content hash of each table that is released, of all together under an empty title; none where
     the tables are not at hand
@@ -81,6 +81,7 @@ class PublicReport:
     over_time: str = ""
     hashes: Sequence[tuple[str, str]] = ()
     open_beside: bool = False
+    in_part: bool = False
 
 
 def page_of(
@@ -110,6 +111,7 @@ def page_of(
             how_periods_go_together(ask.period, ask.periods) if ask.period else "",
             hashes,
             account.open_beside,
+            account.plan.in_part,
         )
     )
 
@@ -233,7 +235,10 @@ def _levels(published: PublicReport) -> Section:
         own = int(counts[release.level == level].sum())
         shows = published.values[level : level + 1]
         rows.append((level + 1, crosswalk.n_regions, *shows, own, 100.0 * own / max(release.n_records, 1)))
-    text = tr("Each record shows the finest level that hides it. Level 1 is the finest.")
+    text = tr(
+        "Each record shows a level that hides it, as fine as what is asked of the release allows. Level 1 is the "
+        "finest."
+    )
     if published.values:
         text += f" {COARSER_VALUES}"
     columns = (tr("Values"),) if published.values else ()
@@ -244,7 +249,8 @@ def _levels(published: PublicReport) -> Section:
 def _narrowing(published: PublicReport) -> Section:
     """How far regions can be narrowed down, by the released rows and the areas. What it costs that no small count
     follows is not for this page: another plan would have to be made from the records."""
-    if published.values or not published.release.n_records:
+    # An area that shows a class may have further people of it: those whom an update shows in larger regions.
+    if published.values or published.in_part or not published.release.n_records:
         return Section("")
     release, areas = published.release, published.areas
     columns = list(release.fields.values())[: published.n_quasi_identifiers]

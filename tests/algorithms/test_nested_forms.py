@@ -726,18 +726,29 @@ def test_counted_rows_of_one_level_are_added_up(run, nested, town):
     plain = nested(KEEP_FIELDS=["diagnosis"])
     counted = nested(RECORDS=town.counted_layer(), RECORD_COUNT="n", KEEP_FIELDS=["diagnosis"])
     for level in range(1, plain.results["N_LEVELS"] + 1):
-        both = [
+        flat = [
             run(
                 "flattenrelease",
-                RECORDS=one.layer("RELEASED_RECORDS"),
+                RECORDS=release.layer("RELEASED_RECORDS"),
                 QUASI_IDENTIFIERS=["sex", "age"],
-                CROSSWALK=one.layer("CROSSWALK"),
+                CROSSWALK=release.layer("CROSSWALK"),
                 LEVEL=level,
                 FLATTENED="memory:",
                 **more,
-            ).rows("FLATTENED")
-            for one, more in ((plain, {}), (counted, {"RECORD_COUNT": "records"}))
+            )
+            for release, more in ((plain, {}), (counted, {"RECORD_COUNT": "records"}))
         ]
+        both = [done.rows("FLATTENED") for done in flat]
+        # What is given back, and said, are records, however many of them a row stands for.
+        (numbers, said), of_counts = (
+            (
+                {name: done.results[name] for name in ("N_RECORDS", "N_LEFT_OUT")},
+                [line for line in done.log if line.startswith("Records shown at level")],
+            )
+            for done in flat
+        )
+        assert of_counts == (numbers, said) and len(said) == 1
+        assert numbers["N_RECORDS"] == len(both[0])
         released = [tuple(row.values())[:-1] for row in both[1]]
         assert len(set(released)) == len(released)
         rows = Counter({values: row["records"] for values, row in zip(released, both[1])})

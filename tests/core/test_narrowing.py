@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vbas.core.anonymise import Account, Ask, anonymise
-from vbas.core.levels import make_levels
+from vbas.core.crosswalk import Crosswalk
+from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.decoys import hold_decoys
 from vbas.core.nesting.narrowing import can_be_narrowed, narrow
 from vbas.core.plan import area_of_cells
@@ -24,6 +25,8 @@ from vbas.core.report.provenance import Provenance
 from vbas.core.report.release import PublicReport, release_report
 
 from ..exploring import tried
+from .rows_told import carried
+from .test_updates_beside_counts import AREAS, town_of
 from .test_zones_released import N_AREAS, town
 
 
@@ -91,6 +94,21 @@ def test_larger_regions_that_may_show_a_part_only_are_not_narrowed_down():
     assert "Where the people of a larger region live" in pages(held)[0]
 
 
+def test_of_an_update_nobody_is_said_to_live_only_in_areas_that_do_not_show_the_class():
+    """Five people stay in area a, and two come who are shown with three of area b: they live in a all the same."""
+    levels = Levels((own_regions(4), Crosswalk(np.zeros(4, np.int64), 1)))
+    people = [(0, "F", "old")] * 5 + [(2, "F", "old")] * 9
+    months = [town_of(people), town_of([*people, *[(0, "F", "old")] * 2, *[(1, "F", "old")] * 3])]
+    drawn = (carried(AREAS, levels, 5, months) for _ in range(50))  # whether those who come are shown is drawn, too
+    first, now = next(pair for pair in drawn if 1 in pair[1].plan.level[pair[1].plan.released])
+    assert sorted(now.plan.records[now.plan.released].tolist()) == [5, 5, 9]
+    for account, said in ((first, True), (now, False)):
+        for page in pages(account):
+            assert ("live in those of its areas that do not show the class" in page) == (said and "Internal" in page)
+            assert "Where the people of a larger region live" not in page
+            assert "as fine as what is asked of the release allows" in page and "finest level that hides" not in page
+
+
 def pages(account: Account) -> tuple[str, str]:
     """The report for release, and the internal one."""
     ask, plan = account.ask, account.plan
@@ -103,6 +121,7 @@ def pages(account: Account) -> tuple[str, str]:
             account.areas,
             no_small_count=account.no_small_count,
             in_zones=plan.in_zones,
+            in_part=plan.in_part,
         )
     )
     nowhere = MapData(np.empty(N_AREAS, object), [])

@@ -20,8 +20,12 @@ from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import area_of_cells, suppress
 from vbas.core.profile import profile_records
-from vbas.core.report.comparison import trade_off_section
+from vbas.core.records.matching import match_records
+from vbas.core.records.table import HOUSEHOLDS
+from vbas.core.report.comparison import searched_section, trade_off_section
 from vbas.core.report.cost import classes_section, convergence_section, losers_section, person_section
+from vbas.core.report.internal import Remarks, internal_report
+from vbas.core.report.map_data import MapData
 from vbas.core.report.nested import levels_section
 from vbas.core.report.page import Section
 from vbas.core.report.provenance import Commands, InputUsed, Provenance, how_it_was_done
@@ -97,10 +101,28 @@ def outcome(title, suppression, compactness, pareto=False):
 
 def test_each_series_has_its_own_best_ones():
     outcomes = [outcome("a", 1.0, 1.0), outcome("b", 5.0, 5.0)]
-    (page,) = trade_off_section(outcomes, ["k = 5", "k = 10"]).pictures
+    section = trade_off_section(outcomes, ["k = 5", "k = 10"])
+    (page,) = section.pictures
     assert "2: family · b" in page and "k = 10</li>" in page
-    (page,) = trade_off_section(outcomes).pictures
+    # The second one is beaten by the first in both: what is said of it must not say more than that it is best of its k.
+    for text in (page, *section.paragraphs):
+        assert "not beaten in both by any other of the same k" in text
+    section = trade_off_section(outcomes)
+    (page,) = section.pictures
     assert "2: family · b" not in page
+    assert "of the same k" not in page + section.paragraphs[0]
+
+
+def test_the_diamond_of_what_coarser_attributes_buy_is_the_recommended_row_whatever_beats_it():
+    rows = [outcome("a", 1.0, 1.0), outcome("b", 2.0, 2.0)]
+    near, far = (replace(row, budget=5.0, generalised=()) for row in rows)
+    assert near.measures is not None and far.measures is not None
+    far = replace(far, measures=replace(far.measures, mean_distance=9.0), recommended="because")
+    (page,) = searched_section(list(enumerate([near, far], 1))).pictures
+    assert "the recommended row</li>" in page and "Diamonds, the recommended row: 2: family · b" in page
+    assert "not beaten" not in page
+    (page,) = searched_section([(1, near)]).pictures
+    assert "recommended" not in page and "Diamonds" not in page
 
 
 def test_settings_are_told_to_the_last_digit_and_without_inputs_nothing_is_said_of_them():
@@ -178,6 +200,30 @@ def test_classes_of_persons_are_rated_by_persons():
     said = {row[0]: str(row[2]) for row in person_section(measures, of_four, N).rows}["Largest risk, %"]
     assert "picking a person" in said and "more rows than the others is met more often" in said
     assert "picks that person's record" in str(person_section(measures, plan, N).rows)
+
+
+def test_households_that_are_counted_are_not_called_people():
+    """Eight people of four households: four is the size of their class, and not a number of people."""
+    areas = areas_with(np.ones(N))
+    records = records_of(areas, [(0, "f", "old", 1)] * 8)
+    homes = column_from_array(np.repeat(np.arange(4), 2))
+    of_homes = match_records(replace(records.table, members={HOUSEHOLDS: homes}), areas, k=K)
+    nowhere = MapData(np.empty(N, object), [np.empty(REGIONS.n_regions, object)])
+    of_people, of_households = (
+        internal_report(anonymise(areas, each, Levels((REGIONS,)), Ask(K)), nowhere, Provenance(), Remarks())
+        for each in (records, of_homes)
+    )
+    for said in ("People who look the same", "Smallest class, people", "People in the class", "people in the class"):
+        assert said in of_people and said not in of_households
+    for said in (
+        "Households that look the same",
+        "The fewest households that share a region",
+        "picking a household",
+        "Households in the class",
+        "households in the class",
+        "Households are counted, or people where a class has fewer of these.",
+    ):
+        assert said in of_households and said not in of_people
 
 
 def test_records_of_no_known_area_make_no_area_easier_to_guess():

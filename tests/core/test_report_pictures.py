@@ -142,10 +142,12 @@ def test_a_bar_that_would_press_the_others_is_cut_off_and_says_its_length():
 
 def test_points_of_each_series_have_their_colour_and_key():
     points = [pictures.Point("1", "one", 1, 1, True, "k = 5"), pictures.Point("2", "two", 2, 2, False, "k = 10")]
-    page = pictures.scatter(points, "t", "x", "y")
+    page = pictures.scatter(points, "t", "x", "y", "the best")
     assert "k = 5</li>" in page and "k = 10</li>" in page
-    plain = pictures.scatter([("1", "one", 1, 1, True), ("2", "two", 2, 2, True)], "t", "x", "y")
+    assert "the best</li>" in page and "Diamonds, the best: 1: one, 1 and 1." in page
+    plain = pictures.scatter([("1", "one", 1, 1, True), ("2", "two", 2, 2, True)], "t", "x", "y", "the best")
     assert "others" not in plain
+    assert "the best" not in pictures.scatter([("1", "one", 1, 1, False)], "t", "x", "y", "the best")
 
 
 def groups_of(pattern: str, text: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ PICTURES = {
     "bars": lambda text: pictures.bars({text: ([text, "b"], [1.0, 2.0])}, text, text),
     "lines": lambda text: pictures.lines({text: ([1.0, 2.0], [1.0, 2.0])}, text, text, text, level=1.0),
     "scatter": lambda text: pictures.scatter(
-        [(text, text, 1.0, 1.0, True), ("2", text, 2.0, 2.0, False)], text, text, text
+        [(text, text, 1.0, 1.0, True), ("2", text, 2.0, 2.0, False)], text, text, text, text
     ),
     "spread": lambda text: pictures.spread({text: (VALUES, VALUES), "b": (VALUES, VALUES)}, text, text, text),
     "sizes": lambda text: pictures.sizes(np.array([1, 2, 3]), text, text, text),

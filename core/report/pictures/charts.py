@@ -202,11 +202,16 @@ def lines(
 
 
 def scatter(
-    points: Sequence[tuple[str, str, float, float, bool] | Point], title: str, x_title: str, y_title: str
+    points: Sequence[tuple[str, str, float, float, bool] | Point],
+    title: str,
+    x_title: str,
+    y_title: str,
+    diamonds: str,
 ) -> str:
     """Points: the label stands next to a marked one, pointing at one shows its name. Outliers make an axis logarithmic.
 
-    Each series has its colour; the marked points of a series are joined by a dotted line.
+    Each series has its colour; the marked points of a series are joined by a dotted line. diamonds : what is said of
+    the marked ones, to be translated
     """
     every = [Point(*point) for point in points]
     x, y = (np.array([getattr(point, axis) for point in every], dtype=float) for axis in ("x", "y"))
@@ -235,19 +240,20 @@ def scatter(
         if series or len(best) < len(own):
             key.append((colour, "point", series or tr("others")))
     if any(point.marked for point in every):
-        key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", tr("not beaten in both by any other")))
+        key.append((SERIES[0] if len(names) == 1 else QUIET, "diamond", tr(diamonds)))
     marked = in_turn(
         tr("{label}: {name}, {x} and {y}", label=p.label, name=p.name, x=formatted(p.x), y=formatted(p.y))
         for p in every
         if p.marked
     )
     described = tr(
-        "{points}. Across: {x_title}; upwards: {y_title}. Not beaten in both: {marked}.",
+        "{points}. Across: {x_title}; upwards: {y_title}.",
         points=counted.points(len(every)),
         x_title=x_title,
         y_title=y_title,
-        marked=marked,
     )
+    if marked:
+        described += " " + tr("Diamonds, {diamonds}: {marked}.", diamonds=tr(diamonds), marked=marked)
     return picture(content, WIDTH, frame.height, title, described) + legend(key) + caption(title)
 
 
