@@ -71,7 +71,7 @@ def test_it_is_cancelled_while_values_are_looked_for(monkeypatch):
     """Of two releases of a city there are tens of thousands of counts, which took an hour that nobody could end."""
     monkeypatch.setattr(sensitive, "AT_ONCE", 1)
     people = np.array([[[5, 1, 0]], [[0, 0, 1]]])
-    done = []
+    done: list[float] = []
     find_disclosed([release(people, [0, 0]), release(people, [0, 1])], progress=done.append)
     told = len(find_disclosed([release(people, [0, 0]), release(people, [0, 1])]).counts)
     assert done == sorted(done) and done[-1] == 1 and len(done) >= 2 + told
