@@ -21,15 +21,17 @@ MOST_PEOPLE = 1e12  # in one place: a hundred times the world population; sums o
 
 
 def without_zeros_of(code: str) -> str:
-    """A code without its leading zeros, which tables lose where they take it for a number; zeros alone stay."""
-    return code.lstrip("0") or code
+    """A code without leading zeros and a “.0” at its end, which it loses and gains where a table takes it for a number;
+    zeros alone stay."""
+    whole = code[:-2] if code.endswith(".0") else code
+    return whole.lstrip("0") or whole
 
 
 def said_of_lost_zeros(values: Sequence[object] | np.ndarray) -> str:
-    """A sentence on values that are areas but for leading zeros, with the first of them."""
+    """A sentence on values that are areas but for leading zeros or a “.0”, with the first of them."""
     return tr(
-        "{first}: there are such areas but for leading zeros, which go where a code is read as a number. Read it as "
-        "text in both tables.",
+        "{first}: there are such areas but for leading zeros, which go where a code is read as a number, or a “.0”, "
+        "which comes then. Read it as text in both tables.",
         first=first_values(values),
     )
 
@@ -68,8 +70,8 @@ class Areas:
         return np.fromiter((self._positions.get(i, -1) for i in identifiers.tolist()), np.int64, len(identifiers))
 
     def named_by(self, values: np.ndarray) -> np.ndarray:
-        """As `codes_of`, but leading zeros aside, which codes lose that are read as numbers; -1 where they would name
-        several."""
+        """As `codes_of`, but what codes lose and gain aside that are read as numbers (`without_zeros_of`); -1 where
+        they would name several."""
         codes = self.codes_of(values)
         lost = np.flatnonzero(codes < 0)
         bare_values = (value and without_zeros_of(value) for value in values[lost].tolist())
@@ -82,7 +84,7 @@ class Areas:
 
     @cached_property
     def _without_zeros(self) -> dict[str, int]:
-        """Positions by what identifiers are without leading zeros; -1 where several are the same."""
+        """Positions by what identifiers are `without_zeros_of`; -1 where several are the same."""
         positions: dict[str, int] = {}
         for identifier, position in self._positions.items():
             bare = without_zeros_of(identifier)

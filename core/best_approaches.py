@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from .configuration import AGGREGATION, LOCATION, NUMBER, Configuration
 from .dataclass import dataclass
-from .language import tr
+from .language import in_turn, tr
 from .outcome import Outcome
 
 COMPONENTS = (NUMBER, LOCATION, AGGREGATION)
@@ -125,7 +125,7 @@ def component_sentences(best: Sequence[BestApproach]) -> list[str]:
         tr(
             "Best {component}: {told}.",
             component=tr(component),
-            told="; ".join(
+            told=in_turn(
                 tr("{measure}: {best}", measure=MEASURED[approach.measure], best=approach.in_words)
                 for approach in best
                 if approach.component == component

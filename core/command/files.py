@@ -17,7 +17,8 @@ import numpy as np
 from ..arrays import objects
 from ..errors import InputError
 from ..installing import is_there
-from ..language import tr
+from ..job.values import some
+from ..language import plural, tr
 from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name, plain_value
 from ..progress import silent
 from ..records import sqlite_file
@@ -190,11 +191,13 @@ def _only_table(path: Path, there: Sequence[str], parameter: str) -> str:
 def _which_table(path: Path, tables: Sequence[str], parameter: str) -> InputError:
     """What is said where a file has several tables, or not the one that is asked for."""
     return InputError(
-        tr(
+        plural(
+            "{parameter}: {name} has the table {tables}: name it as {name}{layer}TABLE, or the file alone.",
             "{parameter}: {name} has the tables {tables}: name one of them as {name}{layer}TABLE.",
+            len(tables),
             parameter=parameter,
             name=path.name,
-            tables=", ".join(tables),
+            tables=some(tables),
             layer=LAYER,
         )
     )

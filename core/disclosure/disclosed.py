@@ -17,7 +17,7 @@ from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
-from ..progress import Progress, silent
+from ..progress import Progress, part, silent
 from ..scientific import sparse
 from .asked import asked_of
 from .bounds import Bounds
@@ -107,10 +107,13 @@ def find_disclosed(
         counts += known.values()
         progress((number + 1) / (len(chunks) + len(fields)))
     for number, name in enumerate(fields):
-        disclosed = disclosed_by_values_of(over, kept, counts, name, k)
+        done, of_all = len(chunks) + number, len(chunks) + len(fields)
+        disclosed = disclosed_by_values_of(
+            over, kept, counts, name, k, part(progress, done / of_all, (done + 1) / of_all)
+        )
         counts = disclosed.counts
         contradicted.append(disclosed.contradicted)
-        progress((len(chunks) + number + 1) / (len(chunks) + len(fields)))
+        progress((done + 1) / of_all)
     counts.sort(key=lambda count: KINDS.index(count.kind))
     nobody = np.empty(0, np.int64)
     wrong = np.unique(np.concatenate([nobody, *contradicted]))

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from ..arrays import to_list
 from ..dataclass import dataclass
+from ..progress import Progress, silent
 from .bounds import Bounds, propagate
 from .counts import DISCLOSED_BY_VALUES, HOMOGENEOUS, Count
 from .overlay import NONE, UNBOUNDED, Overlay, Sums, differences
@@ -24,6 +26,7 @@ from .published import Published
 from .values import Values
 
 UNKNOWNS_AT_ONCE = 1_000_000
+AT_ONCE = 50  # counts, until the run may be cancelled again
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +47,12 @@ def sensitive_fields(releases: Sequence[Published]) -> list[str]:
 
 
 def disclosed_by_values_of(
-    over: Overlay, bounds: Sequence[tuple[np.ndarray, Bounds]], counts: Sequence[Count], field: str, k: int
+    over: Overlay,
+    bounds: Sequence[tuple[np.ndarray, Bounds]],
+    counts: Sequence[Count],
+    field: str,
+    k: int,
+    progress: Progress = silent,
 ) -> DisclosedValues:
     """What the values of a field add to the counts that are given away anyway.
 
@@ -59,12 +67,16 @@ def disclosed_by_values_of(
     by_joint: dict[int, list[int]] = {}
     for number, count in enumerate(counts):
         by_joint.setdefault(int(count.joint[0]), []).append(number)
+    n_told = 0
     for joint, low, high in _chunks(over, bounds, len(categories) + 1):
         part = _Part(over, joint, low, high, field, categories, k)
         wrong.append(joint[part.contradicted])
         own = [number for joint_class in to_list(joint) for number in by_joint.get(joint_class, [])]
         for number in own:
             kept[number] = part.with_values(kept[number])
+            n_told += 1
+            if n_told % AT_ONCE == 0:  # there may be tens of thousands, of many cells each
+                progress(n_told / len(counts))
         known = {kept[number].key for number in own}
         new += [new_count for new_count in part.counts() if new_count.key not in known]
     return DisclosedValues([*kept, *new], np.concatenate(wrong))
@@ -90,6 +102,23 @@ def _chunks(
 
 def _of(release: Published, field: str) -> list[Values]:
     return [values for values in release.sensitive if values.field == field]
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Where the sums of a family lie: what is looked up for each count of a part.
+
+    own : (u,) the class of each joint class in the family; there, place : (cells * u,) whether a cell and joint class
+    is in a sum, and in which; size, known, people : of each sum, how many it holds of these, whether its people are
+    known value by value, and who they are, (sums, values)
+    """
+
+    own: np.ndarray
+    there: np.ndarray
+    place: np.ndarray
+    size: np.ndarray
+    known: np.ndarray
+    people: np.ndarray
 
 
 class _Part:
@@ -186,50 +215,50 @@ class _Part:
         low, high = self._low[at].sum(axis=(0, 1)), self._high[at].sum(axis=(0, 1))
         if len(cells) * len(columns) == 1 or (low == high).all():
             return low, high
-        group = np.zeros(self._people_low.shape, bool)
-        group[at] = True
-        for family, (least, most) in zip(self._shown, self._sums):
-            region, own = family.region[cells], self._own(family, columns)
+        u = len(self._joint)
+        group = (cells[:, None] * u + columns[None, :]).ravel()
+        for placed, family, (least, most) in zip(self._placed, self._shown, self._sums):
+            region, own = family.region[cells], placed.own[columns]
             if region[0] < 0 or own[0] < 0 or (region != region[0]).any() or (own != own[0]).any():
                 continue
             values = own[0] * self._n + np.arange(self._n, dtype=np.int64)
-            rest = (family.region == region[0])[:, None] & (
-                self._own(family, np.arange(len(self._joint), dtype=np.int64)) == own[0]
-            )[None, :]
-            taken = self._known_parts(rest & ~group)
+            others = np.flatnonzero(family.region == region[0])[:, None] * u + np.flatnonzero(placed.own == own[0])
+            taken = self._known_parts(np.setdiff1d(others, group, assume_unique=True))
             if taken is not None:
                 low = np.maximum(low, least[region[0], values] - taken)
                 high = np.minimum(high, most[region[0], values] - taken)
         return low, high
 
+    @cached_property
+    def _placed(self) -> list[_Placed]:
+        """Each family that shows the field, cell by cell and joint class: the same for every count."""
+        return [self._placed_of(family, *sums) for family, sums in zip(self._shown, self._sums)]
+
+    def _placed_of(self, family: Sums, least: np.ndarray, most: np.ndarray) -> _Placed:
+        own = self._own(family, np.arange(len(self._joint), dtype=np.int64))
+        n_own = (family.low.shape[1] - 1) // self._n
+        there = ((family.region >= 0)[:, None] & (own >= 0)[None, :]).ravel() & bool(n_own)
+        place = (np.maximum(family.region, 0)[:, None] * n_own + np.maximum(own, 0)[None, :]).ravel()
+        size = np.bincount(place[there], minlength=family.n_regions * n_own)
+        low, high = (sums[:-1, :-1].reshape(-1, self._n) for sums in (least, most))
+        return _Placed(own, there, place, size, (low == high).all(axis=1) & (size > 0), low)
+
     def _known_parts(self, rest: np.ndarray) -> np.ndarray | None:
         """The people of some cells and joint classes by value, if they are made up of sums that are known; else None.
 
-        rest : (cells, u) bool
+        rest : (n,) positions in (cells, u)
         """
-        rest, total = rest.copy(), np.zeros(self._n, np.int64)
-        for family, (least, most) in zip(self._shown, self._sums):
-            if not rest.any():
+        total = np.zeros(self._n, np.int64)
+        for placed in self._placed:
+            if not len(rest):
                 break
-            own, n_own = (
-                self._own(family, np.arange(len(self._joint), dtype=np.int64)),
-                (family.low.shape[1] - 1) // self._n,
-            )
-            if not n_own:
-                continue
-            there = (family.region >= 0)[:, None] & (own >= 0)[None, :]
-            place = np.maximum(family.region, 0)[:, None] * n_own + np.maximum(own, 0)[None, :]
-            size = np.bincount(place[there], minlength=family.n_regions * n_own)
-            inside = np.bincount(place[there & rest], minlength=family.n_regions * n_own)
-            shape = (family.n_regions, n_own, self._n)
-            bounds = [sums[:-1, :-1].reshape(shape) for sums in (least, most)]
-            whole = ((size == inside) & (size > 0)).reshape(shape[:2]) & (bounds[0] == bounds[1]).all(axis=2)
-            total += bounds[0][whole].sum(axis=0)
-            rest &= ~(there & whole.ravel()[place])
-        at = rest.nonzero()
-        if (self._low[at] != self._high[at]).any():
-            return None
-        return total + self._low[at].sum(axis=0)
+            there = placed.there[rest]
+            inside, n_inside = np.unique(placed.place[rest[there]], return_counts=True)
+            whole = inside[placed.known[inside] & (placed.size[inside] == n_inside)]
+            total += placed.people[whole].sum(axis=0)
+            rest = rest[~(there & np.isin(placed.place[rest], whole))]
+        low, high = (bound.reshape(-1, self._n)[rest] for bound in (self._low, self._high))
+        return None if (low != high).any() else total + low.sum(axis=0)
 
     def _differences(self) -> list[Count]:
         """People of a region of one release who are not in a smaller one of another, all of one value."""

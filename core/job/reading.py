@@ -13,7 +13,7 @@ from ..privacy.series import EACH_BY_ITSELF, THE_SAME
 from ..records.fields import RecordFields
 from ..records.identifiers import refuse_identifiers
 from ..records.matching import STOP, Records, match_records
-from ..records.table import MEMBER_FIELDS, PERSONS, RecordTable
+from ..records.table import MEMBER_FIELDS, PERSONS, RecordTable, check_enough_members
 from .generalising import generalising_of
 from .job import Job
 from .values import field_named
@@ -67,6 +67,8 @@ def records_of(job: Job, areas: Areas, k: int | None, aside: str = "", key: str 
     unmatched = job.text("UNMATCHED") if job.has("UNMATCHED") else STOP
     field = job.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
+    if k is not None:
+        check_enough_members(table, k)
     job.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",

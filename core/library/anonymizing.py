@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Union
 
+from ..job.idle import idle_sentences
 from ..job.linked import Linking, linked_source
 from ..job.making import Made, aggregations_used, is_nested, need_neighbours, released
 from ..job.reading import records_of
@@ -241,6 +242,7 @@ def made_of(
     job = job_of(others, frames, heard, progress)
     hold_to_policies(job, folder)
     is_nested(job)  # which raises for what cannot go together
+    job.warn(*idle_sentences(job, updating is not None, linking is not None))
     if job.given("REGISTER") and updating is None:
         check_place(Path(job.text("REGISTER")))
     places = places_of(areas, job.text("REGION_ID"), job.text("POPULATION"), job.text("AREA_POINT"), crs, job)

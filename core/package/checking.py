@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import counted
 from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
@@ -295,10 +296,10 @@ def _content_claim(table: DataTable, resource: Mapping[str, Any], content_hash: 
         f"content {table.name}",
         same,
         tr(
-            "“{table}”: content hash {content_hash} of {n:,} rows.",
+            "“{table}”: content hash {content_hash} of {rows}.",
             table=table.name,
             content_hash=content_hash,
-            n=len(table),
+            rows=counted.rows(len(table)),
         ),
     )
 

@@ -135,8 +135,8 @@ def _zones(rows: CountRows, areas: Areas) -> tuple[np.ndarray, np.ndarray, int]:
     if lost:
         raise InputError(
             tr(
-                "PUBLISHED_COUNTS counts areas that there are but for leading zeros (first: {first}; areas: {areas}): "
-                "read its area field as text.",
+                "PUBLISHED_COUNTS counts areas that there are but for leading zeros or a “.0” (first: {first}; areas: "
+                "{areas}): read its area field as text.",
                 first=first_values(sorted(lost)),
                 areas=first_values(sorted(known)),
             )

@@ -26,7 +26,9 @@ def refuse_identifiers(
     quasi_identifiers : columns of the same length; counts : (N,) records that each row stands for; persons : whose each
     row is; coarser : the quasi-identifiers that may yet be shown coarser, which are let be
     """
-    warnings = []
+    warnings: list[str] = []
+    if persons is not None and (count_codes(persons.codes, len(persons.categories)) > 0).sum() < 2:
+        return warnings  # values that differ are one person's, or of rows whose person is missing
     for name, column in quasi_identifiers.items():
         if name in coarser or not len(column):
             continue

@@ -10,11 +10,11 @@ import numpy as np
 from .. import counted
 from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
-from ..language import as_data, tr
+from ..language import as_data, plural, tr
 from ..parameters import K
 from ..plain_text import names_nobody
 from .coarsened import Coarsened
-from .columns import Column, column_numbers
+from .columns import Column, column_numbers, count_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +160,25 @@ def refuse_rows_of_nobody(kind: str, lost: int) -> None:
     }
     rows = counted.rows(lost)
     raise InputError(tr("{name} is missing in {rows}: {way}", name=MEMBER_FIELDS[kind], rows=rows, way=ways[kind]))
+
+
+def check_enough_members(table: RecordTable, k: int) -> None:
+    """Refuse records of fewer than k persons or households, of whom nothing could be released. Raises InputError."""
+    for kind, column in table.members.items():
+        n = int((count_codes(column.codes, len(column.categories)) > 0).sum())
+        if n < k:
+            raise InputError(
+                plural(
+                    "K is {k}, and {name} has only {n} value in {records}, so nothing could be released: choose the "
+                    "field that says whose each row is.",
+                    "K is {k}, and {name} has only {n} values in {records}, so nothing could be released: choose the "
+                    "field that says whose each row is.",
+                    n,
+                    k=k,
+                    name=MEMBER_FIELDS[kind],
+                    records=counted.records(table.n_records),
+                )
+            )
 
 
 def check_table(table: RecordTable, k: int) -> None:

@@ -261,7 +261,9 @@ def _stopped(findings: Examined, k: int, repaired: bool = False) -> str:
         )
     else:
         advice = tr(
-            "use the crosswalk and the quasi-identifiers of the earlier release, or set REGISTER_ACTION to “repair”"
+            "carry the last release on if these are its people of now (“Update a release”); use the crosswalk and the "
+            "quasi-identifiers of the earlier release if they are the very same people; or set REGISTER_ACTION to "
+            "“repair”, which may suppress most records"
         )
     if not findings.n_counts:
         return plural(

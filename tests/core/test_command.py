@@ -704,8 +704,11 @@ def test_a_file_without_a_table_or_with_several_ends_in_a_sentence(tmp_path):
     for layer in ("persons", "stays"):
         points = geopandas.GeoDataFrame({"of": [layer]}, geometry=shapely.points([[0, 0]]), crs=4326)
         points.to_file(tmp_path / "two.sqlite", driver="SQLite", layer=layer, mode="a")
-    with pytest.raises(InputError, match=r"two\.sqlite has the tables persons, stays: name one of them"):
+    with pytest.raises(InputError, match=r"two\.sqlite has the tables “persons”, “stays”: name one of them"):
         table_of_source("two.sqlite", tmp_path, "RECORDS")
+    with pytest.raises(InputError, match=r"one\.gpkg has the table “of it”: name it as one\.gpkg\|layername=TABLE, or"):
+        points.to_file(tmp_path / "one.gpkg", layer="of it")
+        table_of_source("one.gpkg|layername=of", tmp_path, "RECORDS")
     assert table_of_source("two.sqlite|layername=stays", tmp_path, "RECORDS").values("of") == ["stays"]
     # Beside tables of shapes GDAL lists no plain one, but reads it where it is named.
     with closing(sqlite3.connect(tmp_path / "two.sqlite")) as connection, connection:

@@ -93,7 +93,7 @@ def test_rows_of_other_areas_are_said():
 def test_areas_that_lost_their_leading_zeros_are_not_passed_over():
     """Else nothing would be held against the counts of some, and of the others it would."""
     areas = make_areas(["01", "02", "10"], AREAS.points)
-    with pytest.raises(InputError, match=r"but for leading zeros .first: “1”, “2”; areas: “01”, “02”, “10”"):
+    with pytest.raises(InputError, match=r"but for leading zeros or a “.0” .first: “1”, “2”; areas: “01”, “02”, “10”"):
         count_tables(CountRows([1, 2, 10], {}, [3, 2, 1]), areas, profile())
     both = CountRows(["01", "02", "10", 1, ""], {}, [3, 2, 1, 6, 6])  # of a county that is called 1, and of all
     assert len(count_tables(both, areas, profile())) == 1 and rows_elsewhere(both, areas).startswith("2 rows")

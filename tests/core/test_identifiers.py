@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vbas.core.errors import InputError
+from vbas.core.library.anonymizing import made_of
 from vbas.core.records.columns import column_from_values
 from vbas.core.records.identifiers import refuse_identifiers
 
@@ -52,3 +53,20 @@ def test_what_is_refused_is_where_no_value_occurs_twice(values):
         assert not twice
     else:
         assert twice
+
+
+def test_values_of_one_person_are_no_identifiers():
+    """Nor are those of rows whose person is missing, of which another sentence tells."""
+    assert refuse_identifiers({"sex": SEX}, persons=column_from_values(["p"] * 100)) == []
+    assert refuse_identifiers({"sex": SEX}, persons=column_from_values([None] * 100)) == []
+
+
+@pytest.mark.parametrize("member", ["PERSON_ID", "HOUSEHOLD_ID"])
+def test_a_field_that_tells_fewer_than_k_apart_is_named(member):
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    records = {"area": ["a", "b"] * 10, "sex": ["F"] * 10 + ["M"] * 10, "who": ["p", "q"] * 10, "none": [None] * 20}
+    given = {"REGION_ID": "area", "RECORD_REGION": "area", "QUASI_IDENTIFIERS": "sex"}
+    with pytest.raises(InputError, match=f"K is 5, and {member} has only 2 values in 20 records, so nothing could be"):
+        made_of(areas, records, {**given, member: "who"})
+    with pytest.raises(InputError, match=f"{member} is missing in 20 rows"):
+        made_of(areas, records, {**given, member: "none"})

@@ -16,6 +16,7 @@ from babel.messages.pofile import read_po
 from vbas import anonymize
 from vbas.core import language
 from vbas.core.analysis.outcome import p_text
+from vbas.core.best_approaches import BestApproach, component_sentences
 from vbas.core.language import CATALOGUES, languages, plural, speak, tr, written
 from vbas.core.report.numbers import formatted
 
@@ -155,3 +156,8 @@ def test_who_is_counted_is_said_in_the_language(french):
     said = " ".join(release.said)
     assert "k compte les personnes" in said
     assert "k compte les ménages" in said
+
+
+def test_what_is_told_in_turn_is_told_apart_as_in_the_language(french):
+    best = [BestApproach("aggregation", measure, ("basic Voronoi",), 2, 2) for measure in ("compactness", "seconds")]
+    assert component_sentences(best)[0].count("\u00a0; ") == 1

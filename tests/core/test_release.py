@@ -219,6 +219,24 @@ def test_areas_that_lost_their_leading_zeros_are_named(unmatched):
         match_records(replace(table, area=column_from_values([1, 2, 1, 2])), areas, k=2)
 
 
+def test_areas_that_were_read_as_real_numbers_are_named():
+    areas = make_areas(["01", "02", "10"], [[0, 0], [1, 0], [2, 0]])
+    table = RecordTable(
+        column_from_values(["1.0", "2.0", "10.0", "10.0"]), {"sex": column_from_values(list("FFMM"))}, {}
+    )
+    with pytest.raises(
+        InputError, match=r"No record's .*“1\.0”, “10\.0”, “2\.0”: there are such areas but for .* or a “\.0”"
+    ):
+        match_records(table, areas, k=2)
+    block = RecordTable(
+        column_from_values(["01", "02", "10"] * 2),
+        {"sex": column_from_values(list("FFFMMM"))},
+        {"block": column_from_values(["1.0", "2.0", "10.0"] * 2)},
+    )
+    with pytest.raises(InputError, match="“block” holds the identifier"):
+        match_records(block, areas, k=2)
+
+
 def test_unknown_and_missing_areas_are_counted_and_named():
     areas = make_areas(["a", "b"], [[0, 0], [1, 0]])
     table = RecordTable(column_from_values(["a", "x", None, "x"]), {"sex": column_from_values(list("FFMM"))}, {})

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
+from vbas.core.disclosure import sensitive
 from vbas.core.disclosure.counts import CELL, DISCLOSED_BY_VALUES, HOMOGENEOUS, REST
 from vbas.core.disclosure.disclosed import find_disclosed
 from vbas.core.disclosure.published import publish
 from vbas.core.disclosure.values import KeptValues
+from vbas.core.errors import Cancelled
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import Shares
@@ -63,6 +65,23 @@ def test_the_value_of_the_one_who_is_missing():
     assert [one.values for one in without.counts] == [()]
     one_shows = find_disclosed([release(people, [0, 0]), release(people, [0, 1], field=False)])
     assert [one.values for one in one_shows.counts] == [()]
+
+
+def test_it_is_cancelled_while_values_are_looked_for(monkeypatch):
+    """Of two releases of a city there are tens of thousands of counts, which took an hour that nobody could end."""
+    monkeypatch.setattr(sensitive, "AT_ONCE", 1)
+    people = np.array([[[5, 1, 0]], [[0, 0, 1]]])
+    done: list[float] = []
+    find_disclosed([release(people, [0, 0]), release(people, [0, 1])], progress=done.append)
+    told = len(find_disclosed([release(people, [0, 0]), release(people, [0, 1])]).counts)
+    assert done == sorted(done) and done[-1] == 1 and len(done) >= 2 + told
+
+    def cancel(fraction):
+        if fraction > 0.5:  # the counts are found, and their values are looked for
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        find_disclosed([release(people, [0, 0]), release(people, [0, 1])], progress=cancel)
 
 
 def test_as_many_as_you_like_of_one_value():

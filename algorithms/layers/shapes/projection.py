@@ -45,7 +45,7 @@ def planar_crs(
     ).isValid():
         raise nowhere_on_the_globe(layer, _name_of(crs))
     extent = extent_in(crs, shapes)
-    reason = "geographic" if crs.isGeographic() else warped or tr("not in metres")
+    reason = tr("geographic") if crs.isGeographic() else warped or tr("not in metres")
     why = tr(
         "{layer} is in {crs}, which is {reason}",
         layer=layer,
