@@ -122,11 +122,8 @@ def described_table(table: TableInput, name: str) -> DataTable | None:
 def rows_of(table: DataTable) -> dict[str, Column]:
     """The fields of a described table by their names, values in their order, each row as often as it stands there."""
     row = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
-    fields = {}
-    for name, column in zip(table.names, table.columns):
-        ordered = column_from_values(column.categories)
-        fields[name] = Column(ordered.codes[column.codes][row], ordered.categories)
-    return fields
+    columns = zip(table.names, table.columns)
+    return {name: column_from_values(column.categories).at(column.codes[row]) for name, column in columns}
 
 
 def frame_of(fields: dict[str, Column]) -> pd.DataFrame:

@@ -31,7 +31,7 @@ from ..package.folder import PAGE, write_folder
 from ..package.table import DataTable
 from ..publish.register.entry import Entry
 from ..publish.register.published_releases import entry_of, new_entry
-from ..records.columns import Column, column_from_values
+from ..records.columns import Column, column_from_values, columns_at
 from ..report.internal import internal_report
 from ..report.map_data import MapData
 from ..report.provenance import NO_COMMANDS, Commands, Provenance, now
@@ -109,11 +109,10 @@ class Anonymized:
         columns.update({REGION: _numbers(numbers), **release.fields})
         if release.counted:
             columns[RECORDS] = _numbers(release.counts)
-        released = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
         changed = {*table.coarsened, *self.account.levels.coarser}
         kept = [name for name in release.fields if name not in changed]
         frame: Any = self._job.table("RECORDS")  # which a library has as a frame
-        return frame.like(released, kept)
+        return frame.like(columns_at(columns, rows), kept)
 
     @cached_property
     def crosswalk(self) -> Any:
@@ -309,8 +308,7 @@ class Anonymized:
 
     def _frame(self, table: DataTable) -> Any:
         rows = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
-        columns = zip(table.names, table.columns)
-        return self._places.frame.like({name: Column(of.codes[rows], of.categories) for name, of in columns})
+        return self._places.frame.like(columns_at(dict(zip(table.names, table.columns)), rows))
 
     def _internal_page(self, pages: Sequence[FileToSign] = (), place: str = "") -> str:
         account, remarks = self.account, self._made.remarks

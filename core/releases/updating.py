@@ -6,7 +6,7 @@ secret, each as likely as the others. See docs/methods.md, “Updates”.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +28,7 @@ from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..profile import Profile
 from ..progress import Progress, part, silent
-from ..records.columns import Column
+from ..records.columns import Column, columns_at
 from ..records.each_person import each_person
 from ..records.matching import Records
 from ..records.table import RecordTable
@@ -486,14 +486,11 @@ def _rows_in_parts(table: RecordTable, row: np.ndarray, cell: np.ndarray) -> tup
     keys, at = np.unique(row * n_cells + cell + 1, return_inverse=True)
     rows, own = np.divmod(keys, n_cells)
 
-    def taken(columns: Mapping[str, Column]) -> dict[str, Column]:
-        return {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
-
     parts = replace(
         table,
-        area=Column(table.area.codes[rows], table.area.categories),
-        quasi_identifiers=taken(table.quasi_identifiers),
-        kept=taken(table.kept),
+        area=table.area.at(rows),
+        quasi_identifiers=columns_at(table.quasi_identifiers, rows),
+        kept=columns_at(table.kept, rows),
         counts=np.bincount(at.reshape(-1), minlength=len(keys)).astype(np.int64),
     )
     return parts, own - 1
