@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..areas import Areas
+from ..arrays import turns
 from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.row_values import (
@@ -215,9 +216,7 @@ def _drawn(place: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> n
     """So many people of each place, each as likely as the others: their positions. place : (N,) of each person"""
     order = np.lexsort((rng.random(len(place)), place))
     of_place = place[order]
-    return np.sort(
-        order[np.arange(len(order), dtype=np.int64) - np.searchsorted(of_place, of_place) < number[of_place]]
-    )
+    return np.sort(order[turns(of_place) < number[of_place]])
 
 
 def _by_value(
@@ -442,9 +441,7 @@ def levels_drawn(
         at = _positions(places[level].key, region[region >= 0] * n_classes + class_of[there])
         order = np.lexsort((rng.random(len(there)), at))
         at, there = at[order], there[order]
-        starts = np.flatnonzero(np.diff(at, prepend=NOBODY))
-        rank = np.arange(len(at), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(at)))
-        level_of[there[rank < numbers.released[level][at]]] = level
+        level_of[there[turns(at) < numbers.released[level][at]]] = level
         waiting = waiting[level_of[waiting] == SUPPRESSED]
     return level_of
 
