@@ -28,7 +28,6 @@ from ..form.understanding import with_labels
 from ..layers.feedback import check_cancelled
 from .choosing import address_of, check_address, with_list
 
-NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 # Where these parameters count.
 CONDITIONS: Conditions = {"SCHEMA": [{"TABLE": GIVEN}]}
 FILTER_COLUMNS = (tr("Field"), tr("Operator"), tr("Value"))
