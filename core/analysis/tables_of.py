@@ -20,6 +20,7 @@ from ..package.descriptor import fields_of
 from ..package.reading import NotAsDescribed, read_table
 from ..package.table import DataTable
 from ..records.columns import Column, column_from_values
+from ..records.sqlite_file import quoted
 from ..records.sqlite_uri import sqlite_uri
 
 if TYPE_CHECKING:
@@ -184,13 +185,8 @@ def _of_geopackage(path: Path, name: str) -> pd.DataFrame:
             return geopandas.read_file(path, layer=tables[0])
         columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", tables).fetchall()
         names = [column for column, key in columns if not key and column not in geometry]
-        statement = ("SELECT", ", ".join(map(_quoted, names)), "FROM", _quoted(tables[0]))
+        statement = ("SELECT", ", ".join(map(quoted, names)), "FROM", quoted(tables[0]))
         return pd.read_sql_query(" ".join(statement), connection)
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
 
 
 def _of_parquet(path: Path) -> pd.DataFrame:
