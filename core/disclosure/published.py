@@ -12,6 +12,7 @@ from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..levels import Levels
+from ..nesting.flattening import flatten
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..records.columns import Column, combine_codes, combine_columns
 from .values import KeptValues, Values, as_text, values_of_cells, values_of_rows
@@ -87,11 +88,7 @@ class Published:
 
     def region_at(self, height: int) -> np.ndarray:
         """The region of a level around each equivalence class, (L,) int64; -1 for those of coarser levels."""
-        region = np.where(self.level <= height, self.region, -1)
-        for level in range(height):
-            below = self.level <= level
-            region[below] = self.levels.parents(level)[region[below]]
-        return region
+        return flatten(self.levels, self.level, self.region, height)
 
     def values_of_classes(self) -> list[tuple[str, ...]]:
         """The values of each class that is shown, as text; of a count of all people there are none."""
