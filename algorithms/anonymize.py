@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from qgis.core import QgsProcessingContext, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingParameterDefinition
 
 from ..core.areas import Areas
 from ..core.configuration import CUSTOM
@@ -143,8 +143,8 @@ class Anonymize(Releasing):
             method = f"{method}: {inputs.text('SITE_LOCATION')}, {inputs.text('AGGREGATION')}"
         return f"{regions_of}, k = {inputs.whole('K')}, {method}"
 
-    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return settled_by_combination(FormJob(Inputs(self, parameters, context)))
+    def settled(self, inputs: Inputs) -> Mapping[str, object]:
+        return settled_by_combination(FormJob(inputs))
 
     def made(self, job: FormJob) -> Handed:
         is_nested(job)  # which raises for what cannot go together

@@ -24,7 +24,6 @@ from vbas.benchmarks.nested_release import city
 from vbas.benchmarks.scenarios import SELECTIONS
 from vbas.core.areas import Areas
 from vbas.core.configuration import Configuration, aggregate
-from vbas.core.disclosure.count_tables import combinations_of
 from vbas.core.plan import Plan, suppress
 from vbas.core.privacy import margins as core
 from vbas.core.profile import Profile, profile_records
@@ -63,7 +62,7 @@ def given_away(plan: Plan, margins: Sequence[tuple[str, ...]]) -> tuple[int, int
     released = np.zeros(counts.shape, bool)
     released[plan.region[plan.released], plan.class_of[plan.released]] = True
     suppressed = exact = single = disclosed = 0
-    groupings = [combinations_of(plan.profile, margin)[0] for margin in margins]
+    groupings = [plan.profile.combinations(margin)[0] for margin in margins]
     for region in range(counts.shape[0]):
         here = counts[region].toarray()[0]
         classes = np.flatnonzero(here)

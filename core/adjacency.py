@@ -43,6 +43,14 @@ class Adjacency:
         first, second = self.pairs()
         return connected_parts(first, second, len(self))
 
+    def within(self, members: np.ndarray) -> Adjacency:
+        """That of some of the areas alone, numbered from 0; members : (m,) their positions, ascending."""
+        number = np.full(len(self), -1, np.int64)
+        number[members] = np.arange(len(members), dtype=np.int64)
+        first, second = number[self.owners], number[self.others]
+        pairs = (first >= 0) & (first < second)
+        return adjacency_of_pairs(first[pairs], second[pairs], self.borders[pairs], len(members))
+
 
 def adjacency_of_pairs(first: np.ndarray, second: np.ndarray, borders: np.ndarray, n: int) -> Adjacency:
     """Adjacency of n areas from pairs (b,), each given once.

@@ -29,6 +29,18 @@ def different_pairs(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, 
     return np.column_stack([of_first, seconds[of_second]]).astype(np.int64), pair.reshape(-1)
 
 
+def turns(key: np.ndarray) -> np.ndarray:
+    """The place of each entry among those of the same key, from 0; key : (n,), equal ones beside each other."""
+    starts = np.flatnonzero(np.append(True, key[1:] != key[:-1])[: len(key)])
+    return np.arange(len(key), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(key)))
+
+
+def runs(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """The positions of several runs one after the other, (sum of lengths,)."""
+    ends = np.cumsum(lengths)
+    return np.arange(ends[-1] if len(ends) else 0, dtype=np.int64) + np.repeat(starts - (ends - lengths), lengths)
+
+
 def objects(values: Sequence[object] | np.ndarray) -> np.ndarray:
     """An array of so many values of any kind, each as it is."""
     array = np.empty(len(values), dtype=object)

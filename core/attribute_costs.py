@@ -11,7 +11,6 @@ from .dataclass import dataclass
 from .generalising import Hierarchy, entropy_given_up, generalise_profile, records_by_value
 from .language import tr
 from .profile import Profile
-from .records.columns import combine_codes
 from .suppression import Terms, suppressed_by_class, suppression_percent
 
 SAID = 2  # attributes named in a sentence
@@ -94,8 +93,5 @@ def _percent(profile: Profile, crosswalk: Crosswalk, terms: Terms, coarser: np.n
 
 def _classes_without(profile: Profile, position: int) -> np.ndarray:
     """The class of each class without one quasi-identifier, (C,) int64."""
-    kept = [i for i in range(len(profile.quasi_identifiers)) if i != position]
-    if not kept:
-        return np.zeros(len(profile.classes), np.int64)
-    codes = [profile.classes[:, i] for i in kept]
-    return combine_codes(codes, [len(profile.categories[i]) for i in kept])[0]
+    names = profile.quasi_identifiers
+    return profile.combinations([*names[:position], *names[position + 1 :]])[0]

@@ -15,6 +15,7 @@ from .crosswalk import Crosswalk
 from .dataclass import dataclass
 from .elementary import log2, norms
 from .language import tr
+from .levels import Levels
 from .plain_text import value_in_data, value_text
 from .plan import SUPPRESSED, Plan, area_of_cells, stretches
 from .profile import Profile
@@ -117,10 +118,15 @@ def people_within(areas: Areas, crosswalk: Crosswalk) -> np.ndarray:
 
 def distance_of_equivalence_classes(areas: Areas, plan: Plan) -> np.ndarray:
     """`mean_distances` of the region of each equivalence class, (L,) metres."""
-    distances = np.zeros(len(plan.records))
-    for level, crosswalk in enumerate(plan.levels.crosswalks):
-        here = plan.level == level
-        distances[here] = mean_distances(areas, crosswalk)[plan.region[here]]
+    return distances_where_shown(areas, plan.levels, plan.level, plan.region)
+
+
+def distances_where_shown(areas: Areas, levels: Levels, level: np.ndarray, region: np.ndarray) -> np.ndarray:
+    """`mean_distances` of some regions, (R,) metres; level, region : (R,) their positions."""
+    distances = np.zeros(len(region))
+    for at, crosswalk in enumerate(levels.crosswalks):
+        here = level == at
+        distances[here] = mean_distances(areas, crosswalk)[region[here]]
     return distances
 
 

@@ -47,9 +47,6 @@ class Surroundings:
     flatpak: bool = False
 
 
-DEBIAN_12 = Surroundings("linux", (3, 11), "/usr/bin/python3", "1.24.2", apt=True, managed=True)
-UBUNTU_22 = Surroundings("linux", (3, 10), "/usr/bin/python3", "1.21.5", apt=True)
-DEBIAN_13 = Surroundings("linux", (3, 13), "/usr/bin/python3", "2.2.4", apt=True, managed=True)
 WINDOWS = Surroundings("win32", (3, 12), "python")  # in the OSGeo4W Shell
 # pip is in what Flatpak calls the developers' runtime.
 FLATPAK = Surroundings("linux", (3, 13), "flatpak run --devel --command=python3 org.qgis.qgis", flatpak=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod
 
@@ -53,6 +53,15 @@ class Profile:
     def area_sizes(self) -> np.ndarray:
         """Records of each area, (n,) int64."""
         return np.asarray(self.counts.sum(axis=1)).ravel()
+
+    def combinations(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The combination of values of some quasi-identifiers that each class has, (C,) int64, and these as rows of
+        codes. Without names all classes have the same one."""
+        positions = [self.quasi_identifiers.index(name) for name in names]
+        if not positions:
+            return np.zeros(len(self.classes), np.int64), np.zeros((1, 0), np.int64)
+        columns = [self.classes[:, position] for position in positions]
+        return combine_codes(columns, [len(self.categories[position]) for position in positions])
 
 
 def profile_records(

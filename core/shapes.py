@@ -8,7 +8,7 @@ import numpy as np
 import shapely
 
 from .drawing import surface_of
-from .errors import InputError, first_values
+from .errors import Counted, InputError, first_values
 from .language import plural, tr
 
 # Layers around the Pacific count longitudes on to 360.
@@ -45,6 +45,21 @@ def shapes_of(wkbs: Sequence[bytes | None], texts: np.ndarray, layer: str) -> np
     coordinates, owner = shapely.get_coordinates(shapes, return_index=True)
     check_finite(coordinates, texts[owner], layer)
     return shapes
+
+
+def refuse_empty(shapes: np.ndarray, texts: np.ndarray, layer: str, things: Counted) -> None:
+    """Refuse shapes that are none; arguments as for `shapes_of`; things : says how many of them. Raises InputError."""
+    # A point may be missing a coordinate as well as a whole geometry.
+    absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
+    if absent.any():
+        raise InputError(
+            tr(
+                "{layer} has {things} with an empty geometry ({first}): repair or remove them.",
+                layer=layer,
+                things=things(int(absent.sum())),
+                first=first_values(texts[absent]),
+            )
+        )
 
 
 def check_finite(coordinates: np.ndarray, texts: np.ndarray, layer: str) -> None:

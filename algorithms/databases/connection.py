@@ -22,13 +22,13 @@ from ...core.records.table import MEMBER_FIELDS
 from ..form.base import VbasAlgorithm
 from ..form.effective import GIVEN, Conditions
 from ..form.form import FormJob
+from ..form.guarantees import HOUSEHOLD_HELP, PERSON_HELP
 from ..form.parameters import described, text, whole
 from ..form.records import PERIOD_HELP, PERIOD_LABEL
 from ..form.understanding import with_labels
 from ..layers.feedback import check_cancelled
 from .choosing import address_of, check_address, with_list
 
-NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 # Where these parameters count.
 CONDITIONS: Conditions = {"SCHEMA": [{"TABLE": GIVEN}]}
 FILTER_COLUMNS = (tr("Field"), tr("Operator"), tr("Value"))
@@ -145,16 +145,8 @@ def field_parameters(released: bool) -> Iterable[QgsProcessingParameterDefinitio
         ),
         optional=True,
     )
-    person = tr(
-        "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is asked "
-        "of sensitive values. It is never released."
-    )
-    yield text("PERSON_ID", tr("Person identifier (if people have several rows)"), None, person, optional=True)
-    household = tr(
-        "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
-        "sensitive values. It is never released."
-    )
-    yield text("HOUSEHOLD_ID", tr("Household identifier"), None, household, optional=True, advanced=True)
+    yield text("PERSON_ID", tr("Person identifier (if people have several rows)"), None, PERSON_HELP, optional=True)
+    yield text("HOUSEHOLD_ID", tr("Household identifier"), None, HOUSEHOLD_HELP, optional=True, advanced=True)
     sensitive = tr(
         "Names of fields such as a diagnosis that a class must not have in common. They are released like further "
         "fields; the two settings below can ask for more."

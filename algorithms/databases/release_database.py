@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qgis.core import QgsProcessingContext, QgsProcessingOutputString, QgsProcessingParameterDefinition
+from qgis.core import QgsProcessingOutputString, QgsProcessingParameterDefinition
 
 from ...core.errors import InputError
 from ...core.language import as_data, tr
@@ -33,7 +33,7 @@ from ..nested.levels import levels_coarser, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
 from ..privacy.rule import rule_parameter
-from .connection import CONDITIONS, NUMBERS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
+from .connection import CONDITIONS, InPlaceAlgorithm, connection_parameters, field_parameters, opened
 from .linked import CONDITIONS as LINKED
 from .linked import linked_parameters_in_place
 
@@ -127,7 +127,7 @@ class ReleaseDatabase(Releasing, InPlaceAlgorithm):
             release_folder(),
         )
         self.addOutput(where_the_rows_are())
-        self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
+        self.addNumbers(**regions.RECORD_NUMBERS)
 
     def conditions(self) -> Conditions:
         own = {
@@ -146,8 +146,8 @@ class ReleaseDatabase(Releasing, InPlaceAlgorithm):
         }
         return with_levels_coarser(own)
 
-    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return settled_by_crosswalk(Inputs(self, parameters, context))
+    def settled(self, inputs: Inputs) -> Mapping[str, object]:
+        return settled_by_crosswalk(inputs)
 
     def work(self, form: Form) -> Handed:
         if form.outputs.wanted("REPORT") and not form.given("REGIONS"):

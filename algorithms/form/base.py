@@ -78,7 +78,7 @@ class VbasAlgorithm(NamedAlgorithm):
         """Under which choices a parameter counts, see `effective`; one that is not named always counts."""
         return {}
 
-    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
+    def settled(self, inputs: Inputs) -> Mapping[str, object]:
         """Values that the form uses in place of what was typed; an empty text where it needs none."""
         return {}
 
@@ -99,7 +99,7 @@ class VbasAlgorithm(NamedAlgorithm):
         inputs = Inputs(self, parameters, context)
         if self.ID not in _conditions:
             _conditions[self.ID] = self.conditions()
-        return Effective(inputs, _conditions[self.ID], self.settled(parameters, context))
+        return Effective(inputs, _conditions[self.ID], self.settled(inputs))
 
     def flags(self) -> Any:
         """Those of QGIS; what a policy of the house hides is not in the toolbox and the model designer."""

@@ -14,6 +14,15 @@ from ...core.privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
 from .effective import GIVEN, Conditions
 from .parameters import bounded, choice, field
 
+PERSON_HELP = tr(
+    "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is asked of "
+    "sensitive values. It is never released."
+)
+HOUSEHOLD_HELP = tr(
+    "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
+    "sensitive values. It is never released."
+)
+
 
 def k_parameter() -> QgsProcessingParameterDefinition:
     """K."""
@@ -52,10 +61,7 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "PERSON_ID",
         tr("Person identifier (if people have several rows)"),
         "RECORDS",
-        tr(
-            "Where a person has several rows, such as visits: k counts persons then, not rows, and so does what is "
-            "asked of sensitive values. It is never released."
-        ),
+        PERSON_HELP,
         optional=True,
         advanced=True,
     )
@@ -63,10 +69,7 @@ def protection_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         "HOUSEHOLD_ID",
         tr("Household identifier"),
         "RECORDS",
-        tr(
-            "Where a whole household would be recognised as one: k counts households too, and so does what is asked of "
-            "sensitive values. It is never released."
-        ),
+        HOUSEHOLD_HELP,
         optional=True,
         advanced=True,
     )

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy
-import scipy
-import shapely
 from osgeo import gdal
 from qgis.core import Qgis, QgsVectorLayer
 
 from ...core.language import tr
+from ...core.package.descriptor import file_hash
 from ...core.records import sqlite_file
-from ...core.report.provenance import Commands, InputUsed, Provenance, now
+from ...core.report.provenance import Commands, InputUsed, Provenance, now, versions_of_core
 from ...core.secrecy import without_secrets
 from ..layers.reading.checked_source import CheckedSource
 from ..layers.reading.layer_file import layer_file
-from ..named import version
 from .command import command_of
 from .form import Form
 from .job_file import JOB_FILE, job_of
 from .understanding import LAYERS, with_labels
 
-CHUNK = 1 << 24
 BESIDE = (".dbf", ".shx", ".cpg", ".csvt")  # files that hold a part of the same table
 
 
@@ -43,22 +37,8 @@ def provenance_of(form: Form) -> Provenance:
 
 def versions() -> list[tuple[str, str]]:
     """What took part in a run."""
-    return [
-        ("VBAS", version()),
-        ("QGIS", Qgis.QGIS_VERSION),
-        ("Python", platform.python_version()),
-        ("numpy", numpy.__version__),
-        ("scipy", scipy.__version__),
-        (
-            "shapely",
-            tr(
-                "{version} (GEOS {geos})",
-                version=shapely.__version__,
-                geos=shapely.geos_version_string,
-            ),
-        ),
-        ("GDAL", gdal.__version__),
-    ]
+    ours, *of_core = versions_of_core()
+    return [ours, ("QGIS", Qgis.QGIS_VERSION), *of_core, ("GDAL", gdal.__version__)]
 
 
 def _inputs(form: Form) -> Iterator[InputUsed]:
@@ -88,7 +68,8 @@ def _input(form: Form, label: str, source: CheckedSource, checksums: dict[Path, 
         return InputUsed(label, called, _kept_in(layer), rows, tr("none: no file"), taken)
     if file.path not in checksums:
         checksums[file.path] = "; ".join(
-            tr("{name}: {value}", name=path.name, value=_sha256(form, path)) for path in _files(file.path)
+            tr("{name}: {value}", name=path.name, value=file_hash(path, form.check_cancelled))
+            for path in _files(file.path)
         )
     if form.layers.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read
         rows = None
@@ -117,13 +98,3 @@ def _files(path: Path) -> list[Path]:
     log = sqlite_file.beside(path, "-wal")
     pending = [log] if log.is_file() and log.stat().st_size else []
     return [path, *(file for file in beside if file.is_file() and file != path), *pending]
-
-
-def _sha256(form: Form, path: Path) -> str:
-    """The checksum of a file, read bit by bit: it may be larger than the memory."""
-    checksum = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK):
-            form.check_cancelled()
-            checksum.update(chunk)
-    return checksum.hexdigest()

@@ -42,6 +42,11 @@ NUMBERS = {
     "NON_UNIFORM_ENTROPY": tr("Non-uniform entropy, bits"),
     "RUNNING_TIME": tr("Running time, seconds"),
 }
+# Of records that are released by a crosswalk.
+RECORD_NUMBERS = {
+    name: NUMBERS[name]
+    for name in ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
+}
 # Of a crosswalk without records.
 CROSSWALK_NUMBERS = {name: NUMBERS[name] for name in ("N_SITES", "COMPACTNESS")}
 # Of one that may leave areas out.

@@ -24,9 +24,9 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QVariant
 
-from ...core.errors import InputError, first_values
+from ...core.errors import InputError
 from ...core.job.settings import FIELDS, SETTINGS
-from ...core.job.values import choice_of, number_of, quoted, some
+from ...core.job.values import choice_of, number_of, quoted, refuse_twice, some
 from ...core.language import plural, tr
 from ...core.plain_text import visible
 from ..layers.inputs import Inputs
@@ -263,16 +263,7 @@ def as_spelled(inputs: Inputs) -> Inputs:
         fields = source.fields()
         positions = [fields.lookupField(field) for field in typed]
         own = [field if index < 0 else fields[index].name() for field, index in zip(typed, positions)]
-        twice = [field for i, field in enumerate(own) if field in own[:i]]
-        if twice:
-            raise InputError(
-                tr(
-                    "{name} names a field twice ({first}; given: {given}): name each field once.",
-                    name=name,
-                    first=first_values(dict.fromkeys(twice)),
-                    given=first_values(typed, 12),
-                )
-            )
+        refuse_twice(name, own, typed)
         if own != typed:
             spelled[name] = own if several else own[0]
     return inputs.with_parameters(**spelled)

@@ -132,11 +132,6 @@ class Joins:
         return self._samples[records.id]
 
 
-def join_of(areas: QgsVectorLayer, records: QgsVectorLayer) -> Join | None:
-    """The fields by which records join areas best; None where none do."""
-    return Joins().best(Offered.of(areas), Offered.of(records))
-
-
 def offered_of(layers: Iterable[QgsVectorLayer]) -> list[Offered]:
     """The layers that may be areas or records: those that are no outputs of ours."""
     return [Offered.of(layer) for layer in layers if not is_own_output(layer)]

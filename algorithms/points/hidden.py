@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.arrays import runs
 from ...core.errors import InputError
 from ...core.language import plural, tr
 from ...core.masking.candidates import K_MIN, Hiding, hiding
@@ -120,9 +121,8 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
     place = np.repeat(np.arange(len(before), dtype=np.int64), n_found)
     if not len(place):
         raise InputError(tr("EARLIER and POINTS have no value of “{name}” in common: check EARLIER_ID.", name=name))
-    within = np.arange(len(place), dtype=np.int64) - np.repeat(np.cumsum(n_found) - n_found, n_found)
     coordinates = moved_coordinates(layer.coordinates, layer.crs, case.areas.planar, form.context)
-    return coordinates[place], case.homes.home_of[order[start[place] + within]]
+    return coordinates[place], case.homes.home_of[order[runs(start, n_found)]]
 
 
 def say_hidden(form: Form, case: MaskingInputs, candidates: Hiding | None, k_min: int) -> None:

@@ -17,7 +17,7 @@ from ...core.masking.placing import NO_AREA
 from ...core.masking.utility import Utility, utility
 from ...core.plain_text import plain_text
 from ...core.progress import Progress
-from ...core.records.columns import Column
+from ...core.records.columns import Column, columns_at
 from ...core.report.masking import Anonymity, masking_report
 from ...core.report.provenance import Provenance
 from ...core.tables.points import MASKED, MASKING_AUDIT
@@ -175,9 +175,9 @@ def masked_table(form: Form, case: MaskingInputs, masking: Masking) -> Table:
     homes = case.homes.points[case.homes.home_of]
     check_released(back, homes, masking, case.points.area_of, areas.planar_shapes)
     rows = np.flatnonzero(masking.masked)
-    kept = {name: Column(column.codes[rows], column.categories) for name, column in case.kept.items()}
+    kept = columns_at(case.kept, rows)
     order = release_order(written[rows], kept)
-    own = [(layer.fields.field(name), Column(column.codes[order], column.categories)) for name, column in kept.items()]
+    own = [(layer.fields.field(name), column.at(order)) for name, column in kept.items()]
     return filled(MASKED, {}, own=own, shapes=shapely.points(written[rows][order]), crs=layer.crs)
 
 

@@ -18,7 +18,7 @@ from ...core.package.dataset import RECORDS
 from ...core.package.descriptor import OURS
 from ...core.package.table import BOOLEAN, COUNT, INTEGER, KEPT, LEVEL, NUMBER, QUASI, REGION, SENSITIVE
 from ...core.privacy.checking import ReleaseCheck, check_release
-from ...core.records.columns import Column
+from ...core.records.columns import Column, columns_at
 from ...core.records.table import MEMBER_FIELDS, counts_of
 from ...core.report.certificate import not_by_the_method
 from ...core.report.certificate import verdict as tried
@@ -221,7 +221,7 @@ def table_to_check(form: Form) -> TableToCheck:
     if table is None:
         raise InputError(next(claim.says for claim in checked.claims if claim.name == f"fields {RECORDS}"))
     rows = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
-    columns = {name: Column(of.codes[rows], of.categories) for name, of in zip(table.names, table.columns)}
+    columns = columns_at(dict(zip(table.names, table.columns)), rows)
     role = {field.name: field.role for field in table.fields}
     counts = next((columns[name] for name in role if role[name] == COUNT), None)
     # What was asked of the values of persons cannot be seen by their rows.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qgis.core import QgsProcessingContext
-
 from ...core.anonymise import rate
 from ...core.job.asking import rated
 from ...core.job.generalising import coarser_of
@@ -58,8 +56,8 @@ class Evaluate(Releasing):
     def conditions(self) -> Conditions:
         return conditions_with_costs({**PROTECTION, **OVER_TIME, **GENERALISING, **HELD_AGAINST})
 
-    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return settled_by_crosswalk(Inputs(self, parameters, context))
+    def settled(self, inputs: Inputs) -> Mapping[str, object]:
+        return settled_by_crosswalk(inputs)
 
     def made(self, job: FormJob) -> Handed:
         nested = regions.has_levels_in_crosswalk(job)

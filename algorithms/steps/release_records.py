@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from qgis.core import QgsProcessingContext
-
 from ...core.anonymise import anonymise
 from ...core.errors import InputError
 from ...core.job.asking import ask_of
@@ -33,8 +31,6 @@ from ..nested.disclosure import disclosure_parameters, say_of_one_level, settled
 from ..nested.levels import levels_coarser, levels_to_show, loss, with_levels_coarser
 from ..privacy.earlier import CONDITIONS as REGISTERED
 from ..privacy.earlier import register_parameters
-
-NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
 
 
 class ReleaseRecords(Releasing):
@@ -74,7 +70,7 @@ class ReleaseRecords(Releasing):
             release_folder(),
             *regions.measures_outputs(by_default=False),
         )
-        self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
+        self.addNumbers(**regions.RECORD_NUMBERS)
 
     def conditions(self) -> Conditions:
         return with_levels_coarser(
@@ -91,8 +87,8 @@ class ReleaseRecords(Releasing):
             }
         )
 
-    def settled(self, parameters: dict[str, object], context: QgsProcessingContext) -> Mapping[str, object]:
-        return settled_by_crosswalk(Inputs(self, parameters, context))
+    def settled(self, inputs: Inputs) -> Mapping[str, object]:
+        return settled_by_crosswalk(inputs)
 
     def work(self, form: Form) -> Handed:
         of_regions = [name for name in ("REGION_AUDIT", "REPORT") if form.outputs.wanted(name)]

@@ -31,8 +31,6 @@ from ..nested.levels import loss
 from ..privacy.relating import aliases_parameter
 from ..privacy.releases import register_parameter
 
-NUMBERS = ("N_RECORDS", "N_SUPPRESSED", "SUPPRESSION_PERCENT", "DISCERNIBILITY", "NON_UNIFORM_ENTROPY")
-
 
 class UpdateRelease(Releasing):
     """`vbas:updaterelease`."""
@@ -83,7 +81,7 @@ class UpdateRelease(Releasing):
             public_report_parameter(),
             release_folder(),
         )
-        self.addNumbers(**{name: regions.NUMBERS[name] for name in NUMBERS})
+        self.addNumbers(**regions.RECORD_NUMBERS)
         self.addNumbers(
             N_SAME=tr("Classes of regions that stay as they were"),
             N_CHANGED=tr("Classes of regions with other numbers or values"),

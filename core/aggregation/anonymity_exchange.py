@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from .. import counted
-from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..elementary import norms
@@ -75,7 +74,7 @@ def exchanged(
     region_of = np.full(len(areas), LEFT_OUT, np.int64)
     territory = territory_of(
         areas.points[inside],
-        _within(neighbours_of(areas), inside),
+        neighbours_of(areas).within(inside),
         Profile(profile.counts[inside], profile.classes, profile.categories, profile.quasi_identifiers),
         options.k,
         options.class_weights,
@@ -88,18 +87,6 @@ def exchanged(
     return Aggregation(
         crosswalk, crosswalk.mean_centres(areas.points), _notes(areas, profile, start, crosswalk, options)
     )
-
-
-def _within(adjacency: Adjacency, inside: np.ndarray) -> Adjacency:
-    """The adjacency of some of the areas alone, numbered from 0."""
-    if len(inside) == len(adjacency):
-        return adjacency
-    position = np.full(len(adjacency), -1, np.int64)
-    position[inside] = np.arange(len(inside), dtype=np.int64)
-    first, second = (position[ends] for ends in adjacency.pairs())
-    borders = adjacency.borders[adjacency.owners < adjacency.others]
-    kept = (first >= 0) & (second >= 0)
-    return adjacency_of_pairs(first[kept], second[kept], borders[kept], len(inside))
 
 
 def _notes(

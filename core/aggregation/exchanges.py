@@ -8,7 +8,7 @@ import numpy as np
 
 from ..adjacency import Adjacency
 from ..areas import Areas
-from ..arrays import to_list
+from ..arrays import runs, to_list
 from ..elementary import norms
 from ..progress import Progress, silent
 from ..voronoi import mean_centres
@@ -108,9 +108,7 @@ def _opposites(source: np.ndarray, target: np.ndarray, n_regions: int) -> tuple[
     order = np.argsort(back_key, kind="stable")
     low = np.searchsorted(back_key[order], forth_key, side="left")
     count = np.searchsorted(back_key[order], forth_key, side="right") - low
-    moves = np.repeat(forth, count)
-    within = np.arange(len(moves), dtype=np.int64) - np.repeat(np.cumsum(count) - count, count)
-    return moves, back[order[np.repeat(low, count) + within]]
+    return np.repeat(forth, count), back[order[runs(low, count)]]
 
 
 def stays_connected(

@@ -20,6 +20,7 @@ from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
 from ..language import as_data, plural, tr
+from ..nesting.flattening import flatten
 from ..records.columns import Column, combine_codes
 from ..scientific import sparse, sparse_linalg
 from .released import ReleasedRows
@@ -340,14 +341,7 @@ class _Group:
 
     def _region_at(self, level: int) -> np.ndarray:
         """The region of this level that each profile's own lies in, (P,); -1 for one shown at a coarser level."""
-        above = np.full(len(self.level), -1, np.int64)
-        for own in range(level + 1):
-            here = self.level == own
-            regions = self.region[here]
-            for lower in range(own, level):
-                regions = self.rows.levels.parents(lower)[regions]
-            above[here] = regions
-        return above
+        return flatten(self.rows.levels, self.level, self.region, level)
 
     def _left_over(self, possible: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray]:
         """The table's people beyond the records, of each part of the map whose rows have areas in common; and the part

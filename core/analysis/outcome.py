@@ -49,11 +49,6 @@ class Outcome:
     population: np.ndarray | None = None
 
     @property
-    def n_areas(self) -> int:
-        """n."""
-        return int(self.weights.shape[1])
-
-    @property
     def n_cases(self) -> int:
         """All cases."""
         return int(self.cases.sum())

@@ -111,7 +111,7 @@ class ReadingAnalyses:
 class AnalysisMeasures:
     """What is found in a release, for whoever chooses one; NaN where nothing is found to tell.
 
-    map_error : over that of the true areas; 1 is as good. map_error_of_truth : over the deviation of the truth
+    map_error : over that of the true areas; 1 is as good
     effect_found : mean of the coefficients over the planted one; effect_covered : per cent of the 95 % intervals that
     hold it; effect_error : mean of the standard errors over that of the true areas
     cluster_found, cluster_right : per cent of the planted people that is found, of the people found that is planted
@@ -120,7 +120,6 @@ class AnalysisMeasures:
     """
 
     map_error: float
-    map_error_of_truth: float
     effect_found: float
     effect_covered: float
     effect_error: float
@@ -140,7 +139,6 @@ def measures_of(analysis: ReadingAnalyses, true: ReadingAnalyses, planting: Plan
     covered = np.abs(analysis.estimate - planting.effect) <= NORMAL * analysis.standard_error
     return AnalysisMeasures(
         error / true_error if true_error else float("nan"),
-        error,
         float(analysis.estimate.mean()) / planting.effect,
         100.0 * float(covered.mean()),
         float(analysis.standard_error.mean() / true.standard_error.mean()),

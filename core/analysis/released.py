@@ -11,7 +11,7 @@ from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import plural, tr
 from ..levels import Levels
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, combine_columns
 
 LEVEL, REGION = "vbas_level", "vbas_region"
 
@@ -60,7 +60,7 @@ class ReleasedRows:
             return np.zeros(len(self), np.int64), np.zeros(
                 (min(len(self), 1) if columns else 1, len(columns)), np.int64
             )
-        return combine_codes([column.codes for column in columns], [len(column.categories) for column in columns])
+        return combine_columns(columns)
 
 
 def whole_numbers(column: Column, name: str) -> np.ndarray:

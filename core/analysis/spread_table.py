@@ -11,7 +11,7 @@ from ..errors import InputError, first_values
 from ..language import tr
 from ..levels import Levels, own_regions
 from ..plain_text import is_missing
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, combine_columns
 from ..scientific import sparse
 from .released import LEVEL, REGION, ReleasedRows
 from .spreading import Spread
@@ -70,9 +70,7 @@ def read_spread(
         raise InputError(tr("Field “estimate” of RECORDS is missing or below 0 in some row: spread the release again."))
     columns = list(fields.values())
     if columns:
-        class_of, classes = combine_codes(
-            [field_column.codes for field_column in columns], [len(field_column.categories) for field_column in columns]
-        )
+        class_of, classes = combine_columns(columns)
     else:
         class_of, classes = np.zeros(len(at), np.int64), np.zeros((min(len(at), 1), 0), np.int64)
     shares = sparse.csr_matrix((estimate, (class_of, at)), (len(classes), len(areas)))

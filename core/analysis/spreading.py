@@ -38,11 +38,6 @@ class Spread:
     level: np.ndarray
 
     @property
-    def n_areas(self) -> int:
-        """n."""
-        return int(self.profiles.shape[1])
-
-    @property
     def in_one_area(self) -> np.ndarray:
         """Whether a profile knows its area: all of its weight is in one, (P,) bool."""
         return np.asarray(np.bincount(self._row_of[self.profiles.data > 0], minlength=self.profiles.shape[0]) == 1)

@@ -20,6 +20,7 @@ from ..package.descriptor import fields_of
 from ..package.reading import NotAsDescribed, read_table
 from ..package.table import DataTable
 from ..records.columns import Column, column_from_values
+from ..records.sqlite_file import quoted
 from ..records.sqlite_uri import sqlite_uri
 
 if TYPE_CHECKING:
@@ -122,11 +123,8 @@ def described_table(table: TableInput, name: str) -> DataTable | None:
 def rows_of(table: DataTable) -> dict[str, Column]:
     """The fields of a described table by their names, values in their order, each row as often as it stands there."""
     row = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
-    fields = {}
-    for name, column in zip(table.names, table.columns):
-        ordered = column_from_values(column.categories)
-        fields[name] = Column(ordered.codes[column.codes][row], ordered.categories)
-    return fields
+    columns = zip(table.names, table.columns)
+    return {name: column_from_values(column.categories).at(column.codes[row]) for name, column in columns}
 
 
 def frame_of(fields: dict[str, Column]) -> pd.DataFrame:
@@ -187,13 +185,8 @@ def _of_geopackage(path: Path, name: str) -> pd.DataFrame:
             return geopandas.read_file(path, layer=tables[0])
         columns = connection.execute("SELECT name, pk FROM pragma_table_info(?)", tables).fetchall()
         names = [column for column, key in columns if not key and column not in geometry]
-        statement = ("SELECT", ", ".join(map(_quoted, names)), "FROM", _quoted(tables[0]))
+        statement = ("SELECT", ", ".join(map(quoted, names)), "FROM", quoted(tables[0]))
         return pd.read_sql_query(" ".join(statement), connection)
-
-
-def _quoted(name: str) -> str:
-    doubled = name.replace('"', '""')
-    return f'"{doubled}"'
 
 
 def _of_parquet(path: Path) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import shapely
 
 from .. import counted
 from ..areas import MOST_PEOPLE
+from ..arrays import runs
 from ..dataclass import dataclass
 from ..errors import InputError, PrivacyError, first_values, refuse_where
 from ..language import as_data, plural, tr
@@ -219,7 +220,7 @@ def _trapezoids(shape: shapely.Geometry) -> tuple[np.ndarray, np.ndarray, np.nda
     start, stop = np.searchsorted(heights, bottom[:, 1]), np.searchsorted(heights, top[:, 1])
     n_strips = stop - start
     edge = np.repeat(np.arange(len(first), dtype=np.int64), n_strips)
-    strip = np.arange(len(edge), dtype=np.int64) - np.repeat(np.cumsum(n_strips) - n_strips, n_strips) + start[edge]
+    strip = runs(start, n_strips)
     along = (np.stack([heights[strip], heights[strip + 1]], axis=1) - bottom[edge, 1:]) / (top - bottom)[edge, 1:]
     x = bottom[edge, :1] + along * (top - bottom)[edge, :1]
     # In each strip the borders go in and out in turn.

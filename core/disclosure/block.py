@@ -16,7 +16,8 @@ import numpy as np
 from ..dataclass import dataclass
 from ..plan import SUPPRESSED
 from ..scientific import sparse
-from .count_tables import MANY, NONE, CountTable
+from .count_tables import MANY, CountTable
+from .overlay import NONE
 
 Change = tuple[np.ndarray, Any, Any]
 """An array, a place in it, and what stood there."""

@@ -18,8 +18,9 @@ from ..dataclass import dataclass
 from ..progress import Progress, part, silent
 from ..scientific import sparse
 from .block import Block, Family
-from .count_tables import MANY, NONE
+from .count_tables import MANY
 from .exchanges import Places
+from .overlay import NONE
 
 OUTSIDE = 0  # the node where all flows begin and end
 STRETCHES = (50, 400, 3_200)  # areas beside each other

@@ -12,9 +12,8 @@ from ..crosswalk import LEFT_OUT, Crosswalk
 from ..dataclass import dataclass
 from ..levels import Levels
 from ..profile import Profile
-from ..records.columns import combine_codes
 from ..scientific import sparse
-from .overlay import NONE, UNBOUNDED
+from .overlay import UNBOUNDED, together
 from .published import Published
 from .values import as_text
 
@@ -76,7 +75,7 @@ def own_totals(
     >>> own_totals(records.profile, crosswalk, ["sex"]).low.tolist()
     [[2, 2], [3, 1]]
     """
-    group_of, groups = combinations_of(profile, names)
+    group_of, groups = profile.combinations(names)
     nothing = np.zeros((crosswalk.n_regions, len(groups)), np.int64)
     texts = [as_text(profile.categories[profile.quasi_identifiers.index(name)].tolist()) for name in names]
     values = tuple(tuple(text[code] for text, code in zip(texts, codes)) for codes in groups.tolist())
@@ -97,33 +96,9 @@ def own_totals(
     return replace(table, low=counts, high=counts)
 
 
-def combinations_of(profile: Profile, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """The combination of values of some quasi-identifiers that each class has, (C,) int64, and these as rows of codes.
-
-    Without names all classes have the same one.
-    """
-    positions = [profile.quasi_identifiers.index(name) for name in names]
-    if not positions:
-        return np.zeros(len(profile.classes), np.int64), np.zeros((1, 0), np.int64)
-    columns = [profile.classes[:, position] for position in positions]
-    return combine_codes(columns, [len(profile.categories[position]) for position in positions])
-
-
 def blocks_of(divisions: Sequence[np.ndarray], n_classes: int) -> list[np.ndarray]:
-    """Classes that hang together: of which one division or another puts two and two in one part.
-
-    divisions : (C,) the part of each class, NONE for none
-    """
-    first, rows, columns = 0, [], []
-    for part_of in divisions:
-        there = np.flatnonzero(part_of >= 0)
-        rows.append(there)
-        columns.append(n_classes + first + part_of[there])
-        first += int(part_of.max(initial=NONE)) + 1
-    row, column = (np.concatenate([np.empty(0, np.int64), *parts]) for parts in (rows, columns))
-    size = n_classes + first
-    graph = sparse.csr_matrix((np.ones(len(row)), (row, column)), shape=(size, size))
-    block = sparse.csgraph.connected_components(graph, directed=False)[1][:n_classes]
+    """Classes that hang together, as `together`."""
+    block = together(divisions, n_classes)
     order = np.argsort(block, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(block[order])) + 1) if n_classes else []
 

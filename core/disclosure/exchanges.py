@@ -14,7 +14,7 @@ import numpy as np
 
 from ..dataclass import dataclass
 from .block import Block, Family, Joined
-from .count_tables import NONE
+from .overlay import NONE
 
 AT_ONCE = 1_000_000
 

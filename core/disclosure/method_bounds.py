@@ -180,11 +180,11 @@ def _numbers(held: Held) -> Iterator[int]:
 def _plus(sums: int, held: Held) -> int:
     """The sums of a number of a set, as bits, and one that a part may hold."""
     few, least, most = held
-    both = _smeared(sums, few)
-    return both | (_smeared(sums, most - least) << least) if most >= least else both
+    both = smeared(sums, few)
+    return both | (smeared(sums, most - least) << least) if most >= least else both
 
 
-def _smeared(bits: int, steps: int) -> int:
+def smeared(bits: int, steps: int) -> int:
     """All sums of a number of a set and one of 0 to `steps`."""
     reach = 0
     while reach < steps:
@@ -200,6 +200,6 @@ def _sums(some: int, others: int) -> int:
     while others >> shift:
         zeros = (others >> shift & -(others >> shift)).bit_length() - 1
         run = (~(others >> shift + zeros) & (others >> shift + zeros) + 1).bit_length() - 1
-        sums |= _smeared(some, run - 1) << shift + zeros
+        sums |= smeared(some, run - 1) << shift + zeros
         shift += zeros + run
     return sums

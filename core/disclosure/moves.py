@@ -15,8 +15,9 @@ import numpy as np
 from ..dataclass import dataclass
 from ..progress import Progress, halves, part, silent
 from .block import Block
-from .count_tables import MANY, NONE
+from .count_tables import MANY
 from .exchanges import Places, exchange_fits
+from .overlay import NONE
 
 MOST_TRIES = 30  # of counts at a step, and no more where one try in twenty frees none
 FEW_FREED = 0.05

@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from ..adjacency import connected_parts
 from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import InputError
@@ -459,16 +460,19 @@ def _values_of(schemas: Sequence[Schema], name: str) -> set[str]:
 
 def _grouped(entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The joint classes ordered by group, and the group of each."""
-    n = len(entries)
-    rows, columns, first = [], [], 0
-    for column in entries.T:
-        there = np.flatnonzero(column >= 0)
-        rows.append(there)
-        columns.append(first + column[there])
-        first += int(column.max(initial=-1)) + 1
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    graph = sparse.csr_matrix((np.ones(len(row)), (row, n + column)), shape=(n + first, n + first))
-    group = sparse.csgraph.connected_components(graph, directed=False)[1][:n]
-    number = np.unique(group, return_inverse=True)[1].reshape(-1)
+    number = np.unique(together(list(entries.T), len(entries)), return_inverse=True)[1].reshape(-1)
     order = np.argsort(number, kind="stable")
     return entries[order], number[order]
+
+
+def together(divisions: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """A number for each of n things, the same for those that hang together: of which one division or another puts two
+    and two in one part. divisions : (n,) the part of each, NONE for none"""
+    first, things, parts = n, [], []
+    for part_of in divisions:
+        there = np.flatnonzero(part_of >= 0)
+        things.append(there)
+        parts.append(first + part_of[there])
+        first += int(part_of.max(initial=NONE)) + 1
+    thing, part_of = (np.concatenate([np.empty(0, np.int64), *ends]) for ends in (things, parts))
+    return connected_parts(thing, part_of, first)[:n]

@@ -12,8 +12,9 @@ from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
 from ..levels import Levels
+from ..nesting.flattening import flatten
 from ..plan import SUPPRESSED, Plan, area_of_cells
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, combine_codes, combine_columns
 from .values import KeptValues, Values, as_text, values_of_cells, values_of_rows
 
 AS_THEY_ARE: Mapping[str, int] = {}
@@ -87,11 +88,7 @@ class Published:
 
     def region_at(self, height: int) -> np.ndarray:
         """The region of a level around each equivalence class, (L,) int64; -1 for those of coarser levels."""
-        region = np.where(self.level <= height, self.region, -1)
-        for level in range(height):
-            below = self.level <= level
-            region[below] = self.levels.parents(level)[region[below]]
-        return region
+        return flatten(self.levels, self.level, self.region, height)
 
     def values_of_classes(self) -> list[tuple[str, ...]]:
         """The values of each class that is shown, as text; of a count of all people there are none."""
@@ -175,10 +172,7 @@ def publish_rows(
     each row stands for, ones where None; sensitive : the sensitive fields that it shows.
     Raises InputError where a class has fewer than k records.
     """
-    columns = list(fields.values())
-    class_of, classes = combine_codes(
-        [column.codes for column in columns], [len(column.categories) for column in columns]
-    )
+    class_of, classes = combine_columns(fields.values())
     equivalence_class_of, equivalence_classes = combine_codes(
         [level, region, class_of],
         [len(levels), max(crosswalk.n_regions for crosswalk in levels.crosswalks), max(len(classes), 1)],
@@ -198,7 +192,7 @@ def publish_rows(
                 k=k,
             )
         )
-    categories, codes = _categories_in_use([column.categories for column in columns], classes)
+    categories, codes = _categories_in_use([column.categories for column in fields.values()], classes)
     at_level, at_region, of_class = equivalence_classes.T
     values = tuple(
         values_of_rows(name, column.categories, equivalence_class_of, column.codes, counts)

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..arrays import to_list
 from ..dataclass import dataclass
+from ..nesting.flattening import flatten
 from ..progress import Progress, silent
 from .bounds import Bounds, propagate
 from .counts import DISCLOSED_BY_VALUES, HOMOGENEOUS, Count
@@ -333,11 +334,9 @@ class _Part:
         column_of[own[there]] = family.class_of[there]
         for values in _of(release, self._field):
             at = np.searchsorted(self._categories, values.categories.astype(str))
-            level, region = release.level[values.equivalence_class], release.region[values.equivalence_class].copy()
+            level, region = release.level[values.equivalence_class], release.region[values.equivalence_class]
             column = column_of[release.class_of[values.equivalence_class]]
-            for finer in range(family.level):
-                below = level <= finer
-                region[below] = release.levels.parents(finer)[region[below]]
+            region = flatten(release.levels, level, region, family.level)
             here = (level <= family.level) & (column >= 0)
             place = (region[here], column[here] * self._n + at[values.value[here]])
             np.add.at(low, place, values.records[here])

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..arrays import to_list
 from ..generalising.collapsing import generalise_profile, generalise_table
-from ..generalising.hierarchies import Hierarchy, text_of
+from ..generalising.hierarchies import Hierarchy
 from ..generalising.texts import of_the_texts, with_text_first
 from ..plan import area_of_cells
 from ..profile import Profile
@@ -73,7 +74,7 @@ def as_text_in_place(
 ) -> tuple[InPlace, dict[str, Hierarchy]]:
     """The records with these quasi-identifiers as text, and all hierarchies, as `with_values_as_text` gives them."""
     here = dict(zip(in_place.fields.quasi_identifiers, in_place.categories))
-    others = [name for name in names if any(text_of(value) != value for value in to_list(here[name]))]
+    others = [name for name in names if any(identifier_text(value) != value for value in to_list(here[name]))]
     if not others:
         return in_place, dict(hierarchies)
     texts = with_text_first(hierarchies, others)

@@ -27,7 +27,7 @@ from .addresses import DATABASES, Address
 from .dictionaries import kept_dictionary
 from .duckdb_files import file_state, files_named, free_place, nothing_written_into, without_values
 from .duckdb_reading import refuse_unlike, table_of_files
-from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, changed_meanwhile, in_background, left_behind
 from .queries import query_of, temporary
 
 # The connection that DuckDB has for itself outlives Python, and its end would be that of QGIS before all is printed
@@ -222,12 +222,7 @@ class DuckDb:
         except OSError:
             now = {}
         if now != self._states:
-            raise EngineError(
-                tr(
-                    "The records were changed while they were being worked on: nothing was written. Start again when "
-                    "nobody writes to them."
-                )
-            )
+            raise changed_meanwhile()
 
     def publish(self) -> str:
         """See `Engine`."""

@@ -37,6 +37,16 @@ def left_behind(problem: str, final: object, staged: object) -> EngineError:
     )
 
 
+def changed_meanwhile() -> EngineError:
+    """What is said of a table that was written to while a run worked on it."""
+    return EngineError(
+        tr(
+            "The records were changed while they were being worked on: nothing was written. Start again when nobody "
+            "writes to them."
+        )
+    )
+
+
 class Engine(Protocol):
     """An open engine over one table; leaving its context undoes what was not published.
 

@@ -37,7 +37,7 @@ from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, examine_rows, refuse_kept_fields
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
-from ..records.columns import Column, column_from_values
+from ..records.columns import Column, column_from_values, columns_at
 from ..records.matching import STOP, Records, area_copy
 from ..source import ReleasedRows
 from . import linked_steps, steps
@@ -418,7 +418,6 @@ class _Work:
         if once:
             (column,) = columns.values()
             _, rows = np.unique(number * max(len(column.categories), 1) + column.codes, return_index=True)
-        columns = {name: Column(of.codes[rows], of.categories) for name, of in columns.items()}
         beside = {name: values[rows] for name, values in known.items()}
         e, group, area = e[rows], group[rows], self.matched.area_of[c_a[rows]]
         originals = {name: whole_numbers(batches, before + key)[rows] for name, key in fine.items()}
@@ -427,7 +426,7 @@ class _Work:
             for i, (name, key) in enumerate(codes.items())
         }
         own = replace(self.plan, k=self.k)
-        return examine_rows(own, e, area, columns, {**quasi, **beside}, originals, group)
+        return examine_rows(own, e, area, columns_at(columns, rows), {**quasi, **beside}, originals, group)
 
     def _staged(self, shows: Showing, placed: Expression, keyed: Expression, tables: Sequence[_Table]) -> StagedInPlace:
         """Write the persons and the rows of their tables, and count them once more as they were written."""

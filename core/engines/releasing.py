@@ -16,7 +16,7 @@ from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
-from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
+from ..records.columns import Column, ColumnBuilder, combine_codes, combine_columns, smallest_integers
 from ..records.fields import RecordFields
 from ..records.matching import Records
 from ..records.table import PERSONS
@@ -70,9 +70,7 @@ class StagedInPlace:
         columns_read = [builder.column() for builder in builders]
         row_of, rows = np.empty(0, np.int64), np.empty((0, len(names)), np.int64)
         if counts and sum(map(len, counts)):
-            row_of, rows = combine_codes(
-                [column.codes for column in columns_read], [len(column.categories) for column in columns_read]
-            )
+            row_of, rows = combine_columns(columns_read)
         weights = np.concatenate([*counts, np.empty(0, np.int64)])
         shown_columns = {name: Column(codes, of.categories) for name, codes, of in zip(names, rows.T, columns_read)}
         level = _whole(shown_columns.pop("vbas_level")) - 1 if nested else np.zeros(len(rows), np.int64)

@@ -24,7 +24,7 @@ from ..progress import Progress
 from . import steps
 from .addresses import Address
 from .dictionaries import coded_values, listed
-from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, in_background, left_behind
+from .engine import NOTHING, Arrow, EngineError, Expression, arrow_table, changed_meanwhile, in_background, left_behind
 from .queries import query_of
 from .spark_destinations import Destination, destination_of, is_path, quoted
 from .spark_failures import FAILURES, UNKNOWN_FIELD, condition, in_words, lost, sentence
@@ -188,12 +188,7 @@ class Spark:
     def unchanged(self) -> None:
         """See `Engine`."""
         if self._guarded(self._seen) != self._state:
-            raise EngineError(
-                tr(
-                    "The records were changed while they were being worked on: nothing was written. Start again when "
-                    "nobody writes to them."
-                )
-            )
+            raise changed_meanwhile()
 
     def publish(self) -> str:
         """See `Engine`."""

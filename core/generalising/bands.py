@@ -7,9 +7,8 @@ import re
 from collections.abc import Sequence
 
 from ..dataclass import dataclass
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import plural, tr
-from .hierarchies import shown_values
 
 NO_BAND = None
 
@@ -62,7 +61,7 @@ def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str |
                 "65+; {n} values are neither ({first}): give a table in HIERARCHIES.",
                 len(strange),
                 attribute=attribute,
-                first=shown_values(strange),
+                first=first_values(strange),
             )
         )
     made = _bands([group for group in groups if group is not None], width)
@@ -75,7 +74,7 @@ def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str |
                 "whose multiples the groups begin and end, or give a table in HIERARCHIES.",
                 width=width,
                 attribute=attribute,
-                first=shown_values(across or texts),
+                first=first_values(across or texts),
             )
         )
     return own_bands

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..areas import identifier_text
 from ..arrays import objects
 from ..dataclass import dataclass
 from ..elementary import log2
@@ -124,16 +123,6 @@ def checked_node(
     return chosen
 
 
-def text_of(value: object) -> str | None:
-    """A value of a quasi-identifier as the text it is compared by; None is missing."""
-    return identifier_text(value)
-
-
-def shown_values(values: Sequence[object]) -> str:
-    """The first of these values, for a message."""
-    return first_values(values)
-
-
 def _refuse_split(
     attribute: str,
     values: np.ndarray,
@@ -159,10 +148,10 @@ def _refuse_split(
             "join whole values of the level before.",
             attribute=attribute,
             level=level - 1,
-            coarser_value=shown_values([below[group]]),
-            values=shown_values(list(values[members])),
+            coarser_value=first_values([below[group]]),
+            values=first_values(list(values[members])),
             next_level=level,
-            coarser_values=shown_values(into),
+            coarser_values=first_values(into),
         )
     )
 

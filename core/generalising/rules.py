@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from .bands import bands, check_widths
-from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, text_of
+from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 
 BANDS, LEADING, OTHER_BELOW = "bands", "leading characters", "other below"
 OTHER = "other"
@@ -47,7 +48,7 @@ class HierarchyRule:
         values : (n,) object, the categories of a column; records : (n,) how many records of the table have each.
         A missing value stays missing, save where all are suppressed. Raises InputError where the rule does not fit.
         """
-        texts = [text_of(value) for value in values]
+        texts = [identifier_text(value) for value in values]
         levels = [self.at_level(texts, records, level) for level in range(1, self.n_levels + 1)]
         return make_hierarchy(self.attribute, values, levels)
 

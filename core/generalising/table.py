@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..areas import identifier_text
 from ..dataclass import dataclass
-from ..errors import InputError
+from ..errors import InputError, first_values
 from ..language import plural, tr
-from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy, shown_values, text_of
+from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 
 Row = tuple["str | None", ...]
 
@@ -32,7 +33,7 @@ class HierarchyTable:
         A missing value that the table does not name stays missing, save where a level says “*” of all others.
         Raises InputError for values that are not in the table, and where levels do not nest.
         """
-        texts = [text_of(value) for value in values]
+        texts = [identifier_text(value) for value in values]
         unknown = sorted({text for text in texts if text is not None and text not in self.rows})
         if unknown:
             raise InputError(
@@ -41,7 +42,7 @@ class HierarchyTable:
                     "HIERARCHIES: {n} values of “{attribute}” are not in the table ({values}): add a row for each.",
                     len(unknown),
                     attribute=self.attribute,
-                    values=shown_values(unknown),
+                    values=first_values(unknown),
                 )
             )
         missing = self.rows.get(None, self._missing())
@@ -63,7 +64,7 @@ def hierarchy_tables(
     compared as text. An attribute has the levels up to the last in which any of its rows has a value.
     Raises InputError for a row without an attribute, a value that has two different rows, and one that lacks a level.
     """
-    names = [text_of(attribute) for attribute in attributes]
+    names = [identifier_text(attribute) for attribute in attributes]
     if None in names:
         raise InputError(
             tr(
@@ -74,13 +75,13 @@ def hierarchy_tables(
     rows: dict[str, dict[str | None, Row]] = {}
     for name, value, *above in zip(names, values, *levels):
         known = rows.setdefault(str(name), {})
-        text, row = text_of(value), tuple(text_of(cell) for cell in above)
+        text, row = identifier_text(value), tuple(identifier_text(cell) for cell in above)
         if known.setdefault(text, row) != row:
             raise InputError(
                 tr(
                     "HIERARCHIES: “{name}” has two different rows for the value {values}: keep one of them.",
                     name=name,
-                    values=shown_values([text]),
+                    values=first_values([text]),
                 )
             )
     return {name: HierarchyTable(name, _whole(name, table_rows)) for name, table_rows in rows.items()}
@@ -103,7 +104,7 @@ def _whole(name: str, rows: dict[str | None, Row]) -> dict[str | None, Row]:
                     "for all, or for none; “{suppressed_value}” says nothing of a person.",
                     name=name,
                     level=level + 1,
-                    values=shown_values(lost),
+                    values=first_values(lost),
                     suppressed_value=SUPPRESSED_VALUE,
                 )
             )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ..areas import Areas
+from ..areas import Areas, identifier_text
 from ..records.matching import Records
 from .collapsing import generalise_records
-from .hierarchies import Hierarchy, make_hierarchy, text_of
+from .hierarchies import Hierarchy, make_hierarchy
 
 
 def with_values_as_text(
@@ -36,7 +36,7 @@ def with_text_first(hierarchies: Mapping[str, Hierarchy], names: Sequence[str]) 
     extended = dict(hierarchies)
     for name in names:
         hierarchy = hierarchies[name]
-        texts = [text_of(value) for value in hierarchy.values.tolist()]
+        texts = [identifier_text(value) for value in hierarchy.values.tolist()]
         coarser = [hierarchy.categories[level][hierarchy.codes[level]].tolist() for level in range(1, len(hierarchy))]
         extended[name] = make_hierarchy(name, hierarchy.values, [texts, *coarser])
     return extended

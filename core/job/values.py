@@ -154,3 +154,17 @@ ONE_LEVEL, NESTED = "one level", "nested levels"  # RELEASE
 AREAS, CONFIGURATION = "areas", "configuration"  # FINEST
 CENTROID, POINT_ON_SURFACE = "centroid", "point on surface"  # AREA_POINT
 AREA_POINTS = (CENTROID, POINT_ON_SURFACE)
+
+
+def refuse_twice(name: str, own: Sequence[str], typed: Sequence[str]) -> None:
+    """Raise InputError where a parameter names a field twice; own : as the table spells them; typed : as they were."""
+    twice = [field for i, field in enumerate(own) if field in own[:i]]
+    if twice:
+        raise InputError(
+            tr(
+                "{name} names a field twice ({first}; given: {given}): name each field once.",
+                name=name,
+                first=first_values(dict.fromkeys(twice)),
+                given=first_values(typed, 12),
+            )
+        )

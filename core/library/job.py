@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..errors import InputError, first_values
+from ..errors import InputError
 from ..job.job import Job, no_table
 from ..job.rules import with_rule_minimums
 from ..job.settings import FIELD, FIELDS, SETTINGS, Setting, understood
-from ..job.values import field_named
+from ..job.values import field_named, refuse_twice
 from ..language import tr
 from ..log import Log
 from ..progress import Progress, silent
@@ -51,14 +51,5 @@ def _spelled(setting: Setting, value: object, tables: Mapping[str, Frame]) -> ob
         return field_named(names, str(value), setting.name, setting.table)
     typed = list(value)  # type: ignore[call-overload]
     own = [field_named(names, name, setting.name, setting.table) for name in typed]
-    twice = [name for i, name in enumerate(own) if name in own[:i]]
-    if twice:
-        raise InputError(
-            tr(
-                "{name} names a field twice ({first}; given: {given}): name each field once.",
-                name=setting.name,
-                first=first_values(dict.fromkeys(twice)),
-                given=first_values(typed, 12),
-            )
-        )
+    refuse_twice(setting.name, own, typed)
     return own

@@ -33,7 +33,7 @@ from ..package.table import Crs
 from ..plane import WARPED, extent_of, nowhere_on_the_globe
 from ..progress import Progress, silent
 from ..records.columns import number_or_missing
-from ..shapes import SURFACES, check_degrees, repaired, shapes_of
+from ..shapes import SURFACES, check_degrees, refuse_empty, repaired, shapes_of
 from .frames import Frame, frame_of
 
 GEOMETRY, X, Y = ("geometry", "geom", "shape"), "x", "y"
@@ -214,16 +214,7 @@ def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
             )
         )
     shapes = shapes_of(wkbs, texts, REGIONS)
-    absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
-    if absent.any():
-        raise InputError(
-            tr(
-                "{layer} has {things} with an empty geometry ({first}): repair or remove them.",
-                layer=REGIONS,
-                things=counted.areas(int(absent.sum())),
-                first=first_values(texts[absent]),
-            )
-        )
+    refuse_empty(shapes, texts, REGIONS, counted.areas)
     return shapes
 
 

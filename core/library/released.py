@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Union
 
-import numpy
 import numpy as np
-import scipy
-import shapely
 
 from ..anonymise import Account
 from ..evaluation import Measures
@@ -31,14 +27,13 @@ from ..package.folder import PAGE, write_folder
 from ..package.table import DataTable
 from ..publish.register.entry import Entry
 from ..publish.register.published_releases import entry_of, new_entry
-from ..records.columns import Column, column_from_values
+from ..records.columns import Column, column_from_values, columns_at
 from ..report.internal import internal_report
 from ..report.map_data import MapData
-from ..report.provenance import NO_COMMANDS, Commands, Provenance, now
+from ..report.provenance import NO_COMMANDS, Commands, Provenance, now, versions_of_core
 from ..report.release import page_of
 from ..report.sign import FileToSign
 from ..tables.schema import FOR_RELEASE
-from ..version import version
 from .job import Job
 from .places import Places
 
@@ -109,11 +104,10 @@ class Anonymized:
         columns.update({REGION: _numbers(numbers), **release.fields})
         if release.counted:
             columns[RECORDS] = _numbers(release.counts)
-        released = {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
         changed = {*table.coarsened, *self.account.levels.coarser}
         kept = [name for name in release.fields if name not in changed]
         frame: Any = self._job.table("RECORDS")  # which a library has as a frame
-        return frame.like(released, kept)
+        return frame.like(columns_at(columns, rows), kept)
 
     @cached_property
     def crosswalk(self) -> Any:
@@ -309,15 +303,14 @@ class Anonymized:
 
     def _frame(self, table: DataTable) -> Any:
         rows = np.repeat(np.arange(len(table.copies), dtype=np.int64), table.copies)
-        columns = zip(table.names, table.columns)
-        return self._places.frame.like({name: Column(of.codes[rows], of.categories) for name, of in columns})
+        return self._places.frame.like(columns_at(dict(zip(table.names, table.columns)), rows))
 
     def _internal_page(self, pages: Sequence[FileToSign] = (), place: str = "") -> str:
         account, remarks = self.account, self._made.remarks
         remarks, _ = with_costs(QUIET, account, remarks, self._made.hierarchies)
         remarks = remarks.with_those_of(account)
         values = self._said_values(set(SETTINGS))
-        provenance = Provenance(list(values.items()), now(), _versions(), commands=self._commands)
+        provenance = Provenance(list(values.items()), now(), versions_of_core(), commands=self._commands)
         entry = "" if self._registered is None else self._registered.in_words
         signing = signing_of(self._job, self._tables, lambda _: place, entry, pages)
         return internal_report(account, self._map_data, provenance, remarks, signing)
@@ -348,14 +341,3 @@ class Anonymized:
 
 def _numbers(values: np.ndarray) -> Column:
     return column_from_values(np.asarray(values, np.int64).tolist())
-
-
-def _versions() -> list[tuple[str, str]]:
-    geos = tr("{version} (GEOS {geos})", version=shapely.__version__, geos=shapely.geos_version_string)
-    return [
-        ("VBAS", version()),
-        ("Python", platform.python_version()),
-        ("numpy", numpy.__version__),
-        ("scipy", scipy.__version__),
-        ("shapely", geos),
-    ]

@@ -10,7 +10,7 @@ from ..errors import PrivacyError
 from ..language import plural, tr
 from ..privacy.diversity import shares_of
 from ..privacy.requirement import Requirement
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, combine_codes, combine_columns
 from ..records.table import PERSONS
 from .rows import LinkedRows
 from .tables import ONE_ROW, PERSON
@@ -93,8 +93,7 @@ def _refined(group: np.ndarray, n_groups: int, of: np.ndarray, rows: LinkedRows)
         number = np.bincount(of, minlength=len(group))
         group, groups = combine_codes([group, number], [n_groups, int(number.max()) + 1])
         return group, len(groups)
-    known = list(rows.fields.values())[: rows.known]
-    item, _ = combine_codes([column.codes for column in known], [len(column.categories) for column in known])
+    item, _ = combine_columns(list(rows.fields.values())[: rows.known])
     order = np.lexsort((item, of))
     of, item = of[order], item[order]
     times = np.bincount(of, minlength=len(group))

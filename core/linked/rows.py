@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..dataclass import dataclass
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, columns_at, combine_codes
 from .tables import ALL_ROWS, ONE_ROW, LinkedTable
 from .withholding import NOWHERE
 
@@ -75,7 +75,7 @@ def linked_rows(
         lost = np.bincount(table.person[~of_many & (table.person >= 0)], minlength=len(level)) > 0
         mine = mine[of_many[mine]]
     person = table.person[mine]
-    fields = {name: Column(column.codes[mine], column.categories) for name, column in table.fields.items()}
+    fields = columns_at(table.fields, mine)
     first = [key[person]] if key is not None else []
     order = _order([*first, level[person], region[person], *(column.codes for column in fields.values())])
     return LinkedRows(
@@ -83,7 +83,7 @@ def linked_rows(
         level[person][order],
         region[person][order],
         None if key is None else key[person][order],
-        {name: Column(column.codes[order], column.categories) for name, column in fields.items()},
+        columns_at(fields, order),
         len(table.known),
         table.sensitive,
         table.count_known,

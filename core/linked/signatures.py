@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..records.columns import combine_codes
+from ..records.columns import combine_columns
 from .tables import LinkedTable
 
 HASHES = 0x9E3779B97F4A7C15  # odd, so that multiplying by it loses nothing
@@ -21,8 +21,7 @@ def signatures_of(table: LinkedTable, n_persons: int) -> np.ndarray:
     rows = np.bincount(person, minlength=n_persons)
     if not table.known:
         return numbered(rows) if table.count_known else np.zeros(n_persons, np.int64)
-    columns = list(table.known.values())
-    item, items = combine_codes([column.codes[there] for column in columns], [len(c.categories) for c in columns])
+    item, items = combine_columns([column.at(there) for column in table.known.values()])
     return multisets(person, item, len(items), rows)
 
 

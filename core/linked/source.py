@@ -21,7 +21,7 @@ from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import examine_rows, rows_looked_at
 from ..privacy.requirement import Requirement
 from ..progress import Progress, part, silent
-from ..records.columns import Column, smallest_integers
+from ..records.columns import Column, columns_at, smallest_integers
 from ..records.matching import Records, area_copy, requirement_of
 from ..records.read_alike import columns_read_alike
 from ..records.table import PERSONS, RecordTable
@@ -81,7 +81,7 @@ class LinkedSource(RecordSource):
             )
             progress(0.7 + 0.2 * (i + 1) / len(self.tables))
         of = release.rows
-        fields = {name: Column(column.codes[of], column.categories) for name, column in release.fields.items()}
+        fields = columns_at(release.fields, of)
         check_linked_rows(
             (release.level[of], release.region[of]),
             fields,
@@ -138,13 +138,10 @@ class LinkedSource(RecordSource):
             own, at = replace(plan, k=k), where.equivalence_class[rows]
             return examine_rows(own, at, area[rows], columns, codes, originals, of_persons.group[rows])
 
-        def taken(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
-            return {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
-
         kept: list[KeptField] = []
         if table.kept:
             rows = rows_looked_at(of_persons.group, of_persons.n_groups)
-            kept += examined(rows, taken(table.kept, rows), {})
+            kept += examined(rows, columns_at(table.kept, rows), {})
         for linked, there, some in zip(self.tables, of_persons.of_table, of_many):
             if not linked.kept:
                 continue
@@ -154,8 +151,8 @@ class LinkedSource(RecordSource):
             for name, column in linked.kept.items():
                 once = _once(linked.person[rows], column.codes[rows], len(column.categories))
                 at = rows[once]
-                called = {f"{linked.name}.{name}": Column(column.codes[at], column.categories)}
-                known = {f"{linked.name}.{own}": of for own, of in taken(linked.known, at).items()}
+                called = {f"{linked.name}.{name}": column.at(at)}
+                known = {f"{linked.name}.{own}": of for own, of in columns_at(linked.known, at).items()}
                 kept += examined(linked.person[at], called, known)
         return kept
 

@@ -21,6 +21,7 @@ from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
+from .flattening import flatten
 
 MOST_ROUNDS, MOST_TRIED = 40, 10
 
@@ -177,11 +178,7 @@ def _touching(plan: Plan, equivalence_classes: np.ndarray, areas: np.ndarray) ->
 def _within(plan: Plan, level: int, region: int, classes: np.ndarray) -> np.ndarray:
     """The equivalence classes of some classes that a region and those within it show; classes : (C,) bool."""
     some = np.flatnonzero(plan.released & (plan.level <= level) & classes[plan.class_of])
-    around_it = plan.region[some].copy()
-    for below in range(level):
-        lower = plan.level[some] <= below
-        around_it[lower] = plan.levels.parents(below)[around_it[lower]]
-    return some[around_it == region]
+    return some[flatten(plan.levels, plan.level[some], plan.region[some], level) == region]
 
 
 def _given_up(plan: Plan, equivalence_classes: np.ndarray) -> Plan:

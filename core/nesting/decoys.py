@@ -14,6 +14,7 @@ from typing import Callable
 
 import numpy as np
 
+from ..arrays import turns
 from ..dataclass import dataclass
 from ..parameters import CLOSED_BY_CHANCE
 from ..plan import Plan, area_of_cells
@@ -294,9 +295,8 @@ def _positions(inside: list[np.ndarray], rows: list[np.ndarray]) -> list[tuple[n
 def _first_of_each(group: np.ndarray, size: np.ndarray, number: np.ndarray) -> np.ndarray:
     """Which are among the `number` smallest of their group, bool."""
     order = np.lexsort((size, group))
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(order)))
+    rank[order] = turns(group[order])
     return rank < number
 
 

@@ -14,11 +14,8 @@ def flatten(levels: Levels, level: np.ndarray, region: np.ndarray, target: int) 
     level, region : (R,) what each row shows; target : a level; all 0-based. Every class of the result joins whole
     classes of the release, so none has fewer records than the smallest of these.
     """
-    regions = np.full(len(region), LEFT_OUT, np.int64)
-    for shown_at in range(target + 1):
-        here = level == shown_at
-        above = region[here]
-        for lower in range(shown_at, target):
-            above = levels.parents(lower)[above]
-        regions[here] = above
+    regions = np.where(level <= target, region, LEFT_OUT).astype(np.int64)
+    for lower in range(target):
+        here = level <= lower
+        regions[here] = levels.parents(lower)[regions[here]]
     return regions

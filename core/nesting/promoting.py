@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import turns
 from ..levels import Levels
 from ..plan import SUPPRESSED, area_of_cells, equivalence_class_keys
 from ..privacy.requirement import Requirement
@@ -65,11 +66,8 @@ def _smallest_within(
     within = np.zeros(len(equivalence_classes), np.int64)
     within[equivalence_class] = place[cells]
     order = np.lexsort((equivalence_classes, np.bincount(equivalence_class, records[cells]), within))
-    starts = np.flatnonzero(np.diff(within[order], prepend=-1))
     rank = np.empty(len(equivalence_classes), np.int64)
-    rank[order] = np.arange(len(equivalence_classes), dtype=np.int64) - np.repeat(
-        starts, np.diff(starts, append=len(equivalence_classes))
-    )
+    rank[order] = turns(within[order])
     return cells[rank[equivalence_class] < batch]
 
 

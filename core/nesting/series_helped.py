@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import different_pairs
+from ..arrays import different_pairs, runs
 from ..dataclass import dataclass
 from ..scientific import sparse
 from .tree import Tree
@@ -156,10 +156,7 @@ class _Moves:
         """The cells of some equivalence classes, and for each the position of that in `equivalence_classes`."""
         order, starts = self._members
         number = starts[equivalence_classes + 1] - starts[equivalence_classes]
-        ends = np.cumsum(number)
-        at = np.arange(int(number.sum()), dtype=np.int64) + np.repeat(
-            starts[equivalence_classes] - (ends - number), number
-        )
+        at = runs(starts[equivalence_classes], number)
         return order[at], np.repeat(np.arange(len(equivalence_classes), dtype=np.int64), number)
 
     def _released_at(self, key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -336,8 +333,7 @@ class _Moves:
             stop = max(int(np.searchsorted(ends, reached + PAIRS_AT_ONCE, side="right")), first + 1)
             some = slice(first, stop)
             slot = np.repeat(np.arange(stop - first, dtype=np.int64), size[some])
-            within = np.arange(len(slot), dtype=np.int64) - np.repeat(np.cumsum(size[some]) - size[some], size[some])
-            unit = below[np.repeat(begins[some], size[some]) + within]
+            unit = below[runs(begins[some], size[some])]
             there = units.level[unit] <= moved_to
             there &= region[moved_to, units.cell[unit]] == without[some][slot]
             slot, unit = slot[~there], unit[~there]

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import different_pairs
+from ..arrays import different_pairs, turns
 from ..dataclass import dataclass
 from ..scientific import sparse
 from ..ties import Ties, ranks
@@ -237,18 +237,15 @@ def _most_promising(states: _States, ties: Ties) -> np.ndarray:
     turn = np.minimum(_turns(left, weakest), _turns(left, share))
     turn[_turns(replace(left, cost=-left.records), np.zeros_like(mass)) == 0] = -1
     by_turn = np.lexsort((left.cost, turn, left.row))
-    starts = np.cumsum(number) - number
-    rank = np.arange(len(by_turn), dtype=np.int64) - starts[left.row[by_turn]]
-    return np.sort(order[by_turn[rank < MOST_STATES]])
+    return np.sort(order[by_turn[turns(left.row[by_turn]) < MOST_STATES]])
 
 
 def _turns(states: _States, kind: np.ndarray) -> np.ndarray:
     """The place of each possibility among those of its row and kind, the cheapest first, (s,)."""
     order = np.lexsort((states.cost, kind, states.row))
     new = (np.diff(states.row[order], prepend=-1) != 0) | (np.diff(kind[order], prepend=-1) != 0)
-    starts = np.flatnonzero(new)
     turn = np.empty(len(order), np.int64)
-    turn[order] = np.arange(len(order), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(order)))
+    turn[order] = turns(np.cumsum(new))
     return turn
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import to_list
 from ..errors import in_quotes
 from ..language import plural, tr
-from ..records.columns import combine_codes
+from ..records.columns import combine_columns
 from .claims import Claim, unseen
 from .dataset import CROSSWALK, RECORDS, REGIONS
 from .table import AREA, COUNT, LEVEL, QUASI, REGION, SENSITIVE, DataTable
@@ -29,7 +29,7 @@ class Classes:
         own = [of for field, of in zip(table.fields, table.columns) if field.role in OF_CLASSES]
         self.class_of = np.empty(0, np.int64)
         if len(table.copies):
-            self.class_of, _ = combine_codes([of.codes for of in own], [len(of.categories) for of in own])
+            self.class_of, _ = combine_columns(own)
         self.sizes = np.bincount(self.class_of, self.weights).astype(np.int64)
 
 

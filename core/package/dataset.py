@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -177,8 +177,3 @@ def _own(table: OutputTable, name: str, role: str = "") -> DataField:
 
 def _said(field: OutputField) -> str:
     return field.help[:1].upper() + field.help[1:]
-
-
-def by_name(tables: Sequence[DataTable]) -> Mapping[str, DataTable]:
-    """The tables by their names."""
-    return {table.name: table for table in tables}

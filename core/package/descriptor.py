@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -149,11 +149,12 @@ def name_of_shapes(table: str) -> str:
     return f"{table}-shapes"
 
 
-def file_hash(file: Path) -> str:
-    """SHA-256 of the bytes of a file. Raises OSError."""
+def file_hash(file: Path, check: Callable[[], None] = lambda: None) -> str:
+    """SHA-256 of the bytes of a file, which may be larger than the memory. check : raises to cancel. Raises OSError."""
     digest = hashlib.sha256()
     with file.open("rb") as read:
         while chunk := read.read(1 << 20):
+            check()
             digest.update(chunk)
     return digest.hexdigest()
 

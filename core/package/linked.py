@@ -15,7 +15,7 @@ from ..language import as_data, plural, tr
 from ..linked.one_row import people_of
 from ..linked.source import IN_PART, SHOWN
 from ..linked.tables import ONE_ROW
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, combine_codes, combine_columns
 from .claims import Claim
 from .content_hash import content_hash
 from .dataset import RECORDS
@@ -128,7 +128,7 @@ class _People:
         self.looks: list[tuple[object, ...]] = []
         self.group_of = np.zeros(len(rows), np.int64)
         if len(rows):
-            self.group_of, _ = combine_codes([of.codes[rows] for of in own], [len(of.categories) for of in own])
+            self.group_of, _ = combine_columns([of.at(rows) for of in own])
         self.position = {number: i for i, number in enumerate(to_list(self.numbers))}
         self.twice = len(rows) - len(self.position)
         self.of_rows: list[np.ndarray] = []  # where one row may be known, how many people have the values of each
@@ -180,7 +180,7 @@ def _items(known: list[Column], rows: np.ndarray) -> np.ndarray:
     """A number for the known values of each row; 0 for all where nothing but the number of rows is known."""
     if not known or not len(rows):
         return np.zeros(len(rows), np.int64)
-    return combine_codes([column.codes[rows] for column in known], [len(column.categories) for column in known])[0]
+    return combine_columns([column.at(rows) for column in known])[0]
 
 
 def _numbers(column: Column) -> np.ndarray:

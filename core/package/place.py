@@ -14,8 +14,8 @@ from pathlib import Path
 from ..errors import InputError
 from ..language import tr
 from ..publish.files import DISK, FileSystem
-from ..publish.leftovers import removed, stays
-from ..publish.replacing import refuse_if_not_replaceable, refuse_long_path
+from ..publish.leftovers import not_put_back, removed, stays, still_kept
+from ..publish.replacing import not_nameable, refuse_if_not_replaceable, refuse_long_path
 from .descriptor import FILE
 from .folder import files_of
 
@@ -36,14 +36,7 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
-        raise InputError(
-            tr(
-                "{name} cannot be written to {path}: {reason}. Choose another name.",
-                name=name,
-                path=folder,
-                reason=getattr(error, "strerror", error),
-            )
-        ) from None
+        raise not_nameable(name, folder, error) from None
     if not stat.S_ISDIR(mode):
         raise InputError(
             tr("{name}: {path} is a file or a link: give the name of a new folder.", name=name, path=folder)
@@ -141,16 +134,7 @@ class FolderPlace:
             if _mode(self._old, self._at) is not None:
                 self._at.rename(self._old, self._target)
         except OSError as error:
-            if not self._replaces:
-                return [stays(self._target, error)]
-            return [
-                tr(
-                    "{target} could not be put back ({reason}): what it held is in {kept}, rename it.",
-                    target=self._target,
-                    reason=error.strerror,
-                    kept=self._old,
-                )
-            ]
+            return [not_put_back(self._target, self._old, error) if self._replaces else stays(self._target, error)]
         return []
 
     def forget(self) -> list[str]:
@@ -160,15 +144,7 @@ class FolderPlace:
             if _mode(self._old, self._at) is not None:
                 self._at.remove_tree(self._old)
         except OSError as error:
-            return [
-                *ended,
-                tr(
-                    "What {target} held before is still in {kept} ({reason}): remove it.",
-                    target=self._target,
-                    kept=self._old,
-                    reason=error.strerror,
-                ),
-            ]
+            return [*ended, still_kept(self._target, self._old, error)]
         return ended
 
     def discard(self) -> list[str]:

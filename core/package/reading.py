@@ -16,7 +16,7 @@ from ..arrays import objects, to_list
 from ..errors import InputError, in_quotes
 from ..installing import is_there
 from ..language import tr
-from ..records.columns import Column, ColumnBuilder, combine_codes, smallest_integers
+from ..records.columns import Column, ColumnBuilder, combine_columns, smallest_integers
 from ..records.csv_columns import read_plain_csv
 from ..records.plain_files import scan_csv
 from ..records.sqlite_file import TEXT, quoted
@@ -76,7 +76,7 @@ def names_beside(file: Path, tables: Sequence[str]) -> list[str]:
 def _distinct(columns: Sequence[Column], n_rows: int) -> tuple[list[Column], np.ndarray]:
     if not n_rows:
         return list(columns), np.empty(0, np.int64)
-    row_of, rows = combine_codes([of.codes for of in columns], [len(of.categories) for of in columns])
+    row_of, rows = combine_columns(columns)
     return [Column(codes, of.categories) for codes, of in zip(rows.T, columns)], np.bincount(row_of).astype(np.int64)
 
 

@@ -14,7 +14,7 @@ from ..dataclass import dataclass
 from ..errors import first_values
 from ..language import plural, tr
 from ..progress import Progress, silent
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, combine_columns
 from .joining import ENOUGH, Join, joining
 from .roles import ColumnSummary, proposed_roles
 
@@ -282,6 +282,6 @@ def _persons(records: Mapping[str, Column], name: str, area: str) -> Persons | N
 
 def _says(of: Column, other: Column, n_values: int) -> bool:
     """Whether nearly every value of a column goes with a single value of the other."""
-    _, pairs = combine_codes([of.codes, other.codes], [len(of.categories), len(other.categories)])
+    _, pairs = combine_columns([of, other])
     several = len(pairs) - n_values
     return several <= (1 - NEARLY) * n_values

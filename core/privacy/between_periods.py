@@ -11,19 +11,14 @@ import numpy as np
 
 from ..language import plural, tr
 from ..plan import Plan
-from ..records.columns import combine_codes
 
 
 def classes_between_periods(plan: Plan, period: str) -> tuple[int, int]:
     """How many classes of a region several periods show, and for how many of them the records of some two periods
     differ by 1 to k - 1."""
     profile, shown = plan.profile, np.flatnonzero(plan.released)
-    others = [i for i, name in enumerate(profile.quasi_identifiers) if name != period]
-    class_of, n_classes = np.zeros(len(profile.classes), np.int64), 1
-    if others:
-        codes = [profile.classes[:, i] for i in others]
-        class_of, classes = combine_codes(codes, [len(profile.categories[i]) for i in others])
-        n_classes = max(len(classes), 1)
+    class_of, classes = profile.combinations([name for name in profile.quasi_identifiers if name != period])
+    n_classes = max(len(classes), 1)
     region = plan.levels.first_regions()[plan.level[shown]] + plan.region[shown]
     place, records = region * n_classes + class_of[plan.class_of[shown]], plan.records[shown]
     order = np.lexsort((records, place))

@@ -12,7 +12,7 @@ from ..dataclass import dataclass
 from ..errors import InputError
 from ..language import tr
 from ..parameters import K
-from ..records.columns import Column, combine_codes
+from ..records.columns import Column, combine_columns
 from ..records.table import check_members
 from .diversity import Diversity, diversity_of, shares_of
 from .kept_field import EXPOSED, KeptField
@@ -81,9 +81,7 @@ def check_release(
     if not len(columns[0]):
         raise InputError(tr("RECORDS is empty: there is nothing to check."))
     check_members(members or {}, counts is not None)
-    class_of, classes = combine_codes(
-        [column.codes for column in columns], [len(column.categories) for column in columns]
-    )
+    class_of, classes = combine_columns(columns)
     who = {kind: column.codes for kind, column in (members or {}).items()}
     requirement = Requirement(
         k,

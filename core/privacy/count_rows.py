@@ -11,7 +11,8 @@ import numpy as np
 from .. import counted
 from ..areas import Areas, identifier_text, without_zeros_of
 from ..dataclass import dataclass
-from ..disclosure.count_tables import MANY, NONE, CountTable
+from ..disclosure.count_tables import MANY, CountTable
+from ..disclosure.overlay import NONE
 from ..errors import InputError, first_values
 from ..generalising.rules import HierarchyRule
 from ..generalising.table import HierarchyTable

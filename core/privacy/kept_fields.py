@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..plan import SUPPRESSED, Plan, areas_at, of_rows
-from ..records.columns import Column, looked_up
+from ..records.columns import Column, columns_at, looked_up
 from ..records.matching import Records
 from .association import (
     Places,
@@ -35,7 +35,7 @@ def examine_kept_fields(plan: Plan, records: Records) -> list[KeptField]:
     equivalence_class = of_rows(plan.counted.equivalence_class_of, records.cell_of)
     rows = rows_looked_at(equivalence_class, len(plan.records))
     area = areas_at(plan.profile_of_records, records.cell_of[rows])
-    columns = {name: Column(column.codes[rows], column.categories) for name, column in table.kept.items()}
+    columns = columns_at(table.kept, rows)
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
     originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
     equivalence_class = equivalence_class[rows]  # those of all are not held meanwhile

@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import to_list
-from ..disclosure.count_tables import combinations_of
 from ..errors import InputError
 from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
@@ -108,7 +107,7 @@ def hold_against_margins(
     >>> held.released.tolist(), n_records
     ([True, False, True, False], 3)
     """
-    return hold_against_totals(plan, [combinations_of(plan.profile, margin)[0] for margin in margins], progress, ties)
+    return hold_against_totals(plan, [plan.profile.combinations(margin)[0] for margin in margins], progress, ties)
 
 
 def hold_against_totals(

@@ -17,8 +17,9 @@ from ..crosswalk import Crosswalk
 from ..dataclass import dataclass
 from ..disclosure.block import Block, Change, Storeys
 from ..disclosure.block_flows import are_flows
-from ..disclosure.count_tables import NONE, CountTable, blocks_of
+from ..disclosure.count_tables import CountTable, blocks_of
 from ..disclosure.following import AREAS_AROUND, Open, asked_about, following, follows_anyway, is_free, open_of
+from ..disclosure.overlay import NONE
 from ..disclosure.undecided import areas_around, freed_within, loosened
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..nesting.promoting import promote

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..arrays import turns
 from ..crosswalk import Crosswalk
 from ..dataclass import dataclass
 from ..disclosure.count_tables import CountTable
@@ -101,9 +102,8 @@ def in_rows(
     )
 
     order = np.lexsort((class_of, area))
-    starts = np.flatnonzero(np.diff(area[order] * n_classes + class_of[order], prepend=-1))
     number = np.empty(len(order), np.int64)
-    number[order] = np.arange(len(order), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(order)))
+    number[order] = turns(area[order] * n_classes + class_of[order])
     n_rows = np.ones(n, np.int64)
     np.maximum.at(n_rows, area, number + 1)
     row = (np.cumsum(n_rows) - n_rows)[area] + number

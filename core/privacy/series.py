@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ..arrays import runs
 from ..dataclass import dataclass
 from ..language import as_data
 from ..profile import Profile
@@ -47,8 +48,7 @@ class Series:
         """The cells that some cells of `base` are made of, and for each the position of that in `base_cells`."""
         order, starts = self._cells
         number = starts[base_cells + 1] - starts[base_cells]
-        ends = np.cumsum(number)
-        at = np.arange(int(number.sum()), dtype=np.int64) + np.repeat(starts[base_cells] - (ends - number), number)
+        at = runs(starts[base_cells], number)
         return order[at], np.repeat(np.arange(len(base_cells), dtype=np.int64), number)
 
     def by_period(self, base_cells: np.ndarray, values: np.ndarray, class_of: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import VbasError
 from ..language import tr
 from .files import DISK, FileSystem
-from .leftovers import NEW, OLD, hidden_beside, removed, stays
+from .leftovers import NEW, OLD, hidden_beside, not_put_back, removed, stays, still_kept
 from .replacing import refuse_if_not_replaceable
 from .sqlite_targets import SUFFIXES, journals_of, refuse_if_held, refuse_if_others_would_be_lost
 
@@ -156,16 +156,7 @@ class _Move:
             elif self._cleared or (self._source is not None and not self._replaces and self._has_moved()):
                 self._files.remove(self.target, missing_ok=True)
         except OSError as error:
-            if self._replaces:
-                return [
-                    tr(
-                        "{target} could not be put back ({reason}): what it held is in {kept}, rename it.",
-                        target=self.target,
-                        reason=error.strerror,
-                        kept=self._kept,
-                    )
-                ]
-            return [stays(self.target, error)]
+            return [not_put_back(self.target, self._kept, error) if self._replaces else stays(self.target, error)]
         return []
 
     def _has_moved(self) -> bool:
@@ -190,14 +181,7 @@ class _Move:
         try:
             self._files.remove(self._kept, missing_ok=True)
         except OSError as error:
-            return [
-                tr(
-                    "What {target} held before is still in {kept} ({reason}): remove it.",
-                    target=self.target,
-                    kept=self._kept,
-                    reason=error.strerror,
-                )
-            ]
+            return [still_kept(self.target, self._kept, error)]
         return []
 
     def discard(self) -> list[str]:

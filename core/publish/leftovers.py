@@ -80,3 +80,23 @@ def stays(file: Path, error: OSError) -> str:
         target=file,
         reason=error.strerror,
     )
+
+
+def not_put_back(target: Path, kept: Path, error: OSError) -> str:
+    """The sentence on what was there before, and could not be put back."""
+    return tr(
+        "{target} could not be put back ({reason}): what it held is in {kept}, rename it.",
+        target=target,
+        reason=error.strerror,
+        kept=kept,
+    )
+
+
+def still_kept(target: Path, kept: Path, error: OSError) -> str:
+    """The sentence on what was there before, and could not be removed."""
+    return tr(
+        "What {target} held before is still in {kept} ({reason}): remove it.",
+        target=target,
+        kept=kept,
+        reason=error.strerror,
+    )

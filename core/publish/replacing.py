@@ -65,14 +65,19 @@ def check_nameable(name: str, path: Path, written: list[Path], files: FileSystem
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
-            raise InputError(
-                tr(
-                    "{name} cannot be written to {path}: {reason}. Choose another name.",
-                    name=name,
-                    path=path,
-                    reason=getattr(error, "strerror", error),
-                )
-            ) from None
+            raise not_nameable(name, path, error) from None
+
+
+def not_nameable(name: str, path: Path, error: OSError | ValueError) -> InputError:
+    """What is said of an output that cannot have its name."""
+    return InputError(
+        tr(
+            "{name} cannot be written to {path}: {reason}. Choose another name.",
+            name=name,
+            path=path,
+            reason=getattr(error, "strerror", error),
+        )
+    )
 
 
 def check_what_is_there(name: str, path: Path, written: list[Path], files: FileSystem = DISK) -> None:

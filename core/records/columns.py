@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from math import prod
 from typing import Any
@@ -30,6 +30,10 @@ class Column:
 
     def __len__(self) -> int:
         return len(self.codes)
+
+    def at(self, rows: np.ndarray) -> Column:
+        """The values of some rows, by their positions or a bool for each row."""
+        return Column(self.codes[rows], self.categories)
 
 
 MOST_KNOWN = 1 << 16
@@ -294,6 +298,16 @@ def combine_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np
     one_of[combination] = np.arange(len(combination), dtype=np.int64)  # any record of a combination has its codes
     rows = np.column_stack([column[one_of].astype(np.int64) for column in codes])
     return combination, rows
+
+
+def combine_columns(columns: Collection[Column]) -> tuple[np.ndarray, np.ndarray]:
+    """`combine_codes` of the values of columns."""
+    return combine_codes([column.codes for column in columns], [len(column.categories) for column in columns])
+
+
+def columns_at(columns: Mapping[str, Column], rows: np.ndarray) -> dict[str, Column]:
+    """Columns by name as `Column.at` gives them."""
+    return {name: column.at(rows) for name, column in columns.items()}
 
 
 def count_combinations(

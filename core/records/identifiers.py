@@ -9,7 +9,7 @@ import numpy as np
 from .. import counted
 from ..errors import InputError
 from ..language import tr
-from .columns import Column, combine_codes, count_codes
+from .columns import Column, combine_columns, count_codes
 
 MOST_ALONE = 0.5
 
@@ -53,7 +53,7 @@ def _held(column: Column, counts: np.ndarray | None, persons: Column | None) -> 
     """How many records, or persons, have each value."""
     if persons is None:
         return count_codes(column.codes, len(column.categories), counts)
-    _, pairs = combine_codes([column.codes, persons.codes], [len(column.categories), len(persons.categories)])
+    _, pairs = combine_columns([column, persons])
     return np.bincount(pairs[:, 0], minlength=len(column.categories))
 
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..disclosure.method_bounds import smeared
+
 
 def enough(people: np.ndarray, k: int) -> np.ndarray:
     """The people of each value, 0 where they are fewer than k."""
@@ -68,7 +70,7 @@ def _largest(most: np.ndarray, free: np.ndarray, total: int, least_left: int, k:
         before = sums[-1]
         after = before | before << whole
         if largest >= k:
-            after |= _spread(before << k, largest - k)
+            after |= smeared(before << k, largest - k)
         sums.append(after & bits)
     taken, rest = np.zeros(len(most), np.int64), sums[-1].bit_length() - 1
     for value, (whole, largest), before in zip(values[::-1].tolist(), choices[::-1], sums[-2::-1]):
@@ -77,13 +79,3 @@ def _largest(most: np.ndarray, free: np.ndarray, total: int, least_left: int, k:
                 taken[value], rest = number, rest - number
                 break
     return taken
-
-
-def _spread(bits: int, by: int) -> int:
-    """The bits, and each of them moved up by 1 to `by`."""
-    done = 0
-    while done < by:
-        step = min(done + 1, by - done)
-        bits |= bits << step
-        done += step
-    return bits

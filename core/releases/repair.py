@@ -14,7 +14,7 @@ from typing import Callable
 import numpy as np
 
 from ..areas import Areas
-from ..arrays import to_list
+from ..arrays import to_list, turns
 from ..dataclass import dataclass
 from ..disclosure.counts import REST, Count
 from ..disclosure.in_series import as_series
@@ -220,8 +220,7 @@ class _Work:
         """
         out = np.flatnonzero(first.released & ~plan.released)
         out = out[np.lexsort((out, -first.records[out], first.class_of[out]))]
-        starts = np.flatnonzero(np.diff(first.class_of[out], prepend=-1))
-        rank = np.arange(len(out), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(out)))
+        rank = turns(first.class_of[out])
         new = plan
         for turn in range(int(rank.max(initial=-1)) + 1):
             tried = out[rank == turn]

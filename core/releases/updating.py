@@ -6,12 +6,13 @@ secret, each as likely as the others. See docs/methods.md, “Updates”.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ..areas import Areas
+from ..arrays import turns
 from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..disclosure.row_values import (
@@ -28,7 +29,7 @@ from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..profile import Profile
 from ..progress import Progress, part, silent
-from ..records.columns import Column
+from ..records.columns import Column, columns_at
 from ..records.each_person import each_person
 from ..records.matching import Records
 from ..records.table import RecordTable
@@ -215,9 +216,7 @@ def _drawn(place: np.ndarray, number: np.ndarray, rng: np.random.Generator) -> n
     """So many people of each place, each as likely as the others: their positions. place : (N,) of each person"""
     order = np.lexsort((rng.random(len(place)), place))
     of_place = place[order]
-    return np.sort(
-        order[np.arange(len(order), dtype=np.int64) - np.searchsorted(of_place, of_place) < number[of_place]]
-    )
+    return np.sort(order[turns(of_place) < number[of_place]])
 
 
 def _by_value(
@@ -442,9 +441,7 @@ def levels_drawn(
         at = _positions(places[level].key, region[region >= 0] * n_classes + class_of[there])
         order = np.lexsort((rng.random(len(there)), at))
         at, there = at[order], there[order]
-        starts = np.flatnonzero(np.diff(at, prepend=NOBODY))
-        rank = np.arange(len(at), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(at)))
-        level_of[there[rank < numbers.released[level][at]]] = level
+        level_of[there[turns(at) < numbers.released[level][at]]] = level
         waiting = waiting[level_of[waiting] == SUPPRESSED]
     return level_of
 
@@ -486,14 +483,11 @@ def _rows_in_parts(table: RecordTable, row: np.ndarray, cell: np.ndarray) -> tup
     keys, at = np.unique(row * n_cells + cell + 1, return_inverse=True)
     rows, own = np.divmod(keys, n_cells)
 
-    def taken(columns: Mapping[str, Column]) -> dict[str, Column]:
-        return {name: Column(column.codes[rows], column.categories) for name, column in columns.items()}
-
     parts = replace(
         table,
-        area=Column(table.area.codes[rows], table.area.categories),
-        quasi_identifiers=taken(table.quasi_identifiers),
-        kept=taken(table.kept),
+        area=table.area.at(rows),
+        quasi_identifiers=columns_at(table.quasi_identifiers, rows),
+        kept=columns_at(table.kept, rows),
         counts=np.bincount(at.reshape(-1), minlength=len(keys)).astype(np.int64),
     )
     return parts, own - 1

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..arrays import turns
 from ..dataclass import dataclass
 from ..plan import SUPPRESSED
 from ..privacy.diversity import Tally
@@ -232,7 +233,7 @@ class _Work:
         pair = self.people.pair[level][here]
         order = np.lexsort((self.rng.random(len(here)), pair))
         here, pair = here[order], pair[order]
-        rank = _ranks(pair)
+        rank = turns(pair)
         in_turn = self._in_turn(level, below)
         if self.wanted.identical_rows:
             in_turn = [self._identical(level, in_turn, below, some)]
@@ -242,7 +243,7 @@ class _Work:
         place = by_value.place[pair]
         order = np.lexsort((self.rng.random(len(here)), first, place))
         here, pair, place = here[order], pair[order], place[order]
-        chosen = (first[order] == 0) if self.wanted.identical_rows else _ranks(place) < self.released[level][place]
+        chosen = (first[order] == 0) if self.wanted.identical_rows else turns(place) < self.released[level][place]
         self.level_of[here[chosen]] = level
         touched = np.isin(by_value.place, some)
         self.values[level][touched] = np.bincount(pair[chosen], minlength=n)[touched]
@@ -375,9 +376,3 @@ class _Work:
             if self.wanted.l_diversity > 1:
                 lacks |= tally.fewest_values() < self.wanted.l_diversity
         return lacks & (self.released[level] > 0)
-
-
-def _ranks(key: np.ndarray) -> np.ndarray:
-    """The number of each entry among those of the same key, from 0; key : ascending."""
-    starts = np.flatnonzero(np.diff(key, prepend=NOBODY))
-    return np.arange(len(key), dtype=np.int64) - np.repeat(starts, np.diff(starts, append=len(key)))

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import numpy
+import scipy
+import shapely
+
 from ..dataclass import dataclass
 from ..language import tr
+from ..version import version
 from .numbers import exactly
 from .page import Section, time_taken
 
@@ -15,6 +21,18 @@ def now() -> str:
     """Date and time here."""
     here = datetime.now().astimezone()
     return f"{here:%Y-%m-%d %H:%M} ({here:%Z})"
+
+
+def versions_of_core() -> list[tuple[str, str]]:
+    """What takes part in every run, this program first."""
+    geos = tr("{version} (GEOS {geos})", version=shapely.__version__, geos=shapely.geos_version_string)
+    return [
+        ("VBAS", version()),
+        ("Python", platform.python_version()),
+        ("numpy", numpy.__version__),
+        ("scipy", scipy.__version__),
+        ("shapely", geos),
+    ]
 
 
 @dataclass(frozen=True)

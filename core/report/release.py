@@ -16,7 +16,7 @@ from ..anonymise import Account
 from ..areas import Areas
 from ..arrays import to_list
 from ..dataclass import dataclass
-from ..evaluation import mean_distances, placed
+from ..evaluation import distances_where_shown, placed
 from ..language import plural, tr
 from ..levels import Levels
 from ..plain_text import value_text
@@ -177,11 +177,7 @@ def _distances(published: PublicReport) -> np.ndarray | None:
     """How far the people of the region that each row shows live from its middle, (R,) metres; None where not known."""
     if published.areas is None:
         return None
-    release, metres = published.release, np.zeros(len(published.release.region))
-    for level, crosswalk in enumerate(published.levels.crosswalks):
-        here = release.level == level
-        metres[here] = mean_distances(published.areas, crosswalk)[release.region[here]]
-    return metres
+    return distances_where_shown(published.areas, published.levels, published.release.level, published.release.region)
 
 
 def _mean(values: np.ndarray, weights: np.ndarray) -> float:

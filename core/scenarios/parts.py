@@ -9,7 +9,6 @@ from math import comb
 
 import numpy as np
 
-from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas, identifier_text
 from ..errors import InputError
 from ..language import tr
@@ -32,7 +31,7 @@ def parts_by_value(values: Sequence[object]) -> dict[str, np.ndarray]:
 
 def areas_within(areas: Areas, members: np.ndarray) -> Areas:
     """The areas at these positions, (m,) ascending, as if there were no others; who is next to whom stays known."""
-    neighbours = None if areas.neighbours is None else _adjacency_within(areas.neighbours, members)
+    neighbours = None if areas.neighbours is None else areas.neighbours.within(members)
     return replace(
         areas,
         identifiers=areas.identifiers[members],
@@ -40,14 +39,6 @@ def areas_within(areas: Areas, members: np.ndarray) -> Areas:
         population=areas.population[members],
         neighbours=neighbours,
     )
-
-
-def _adjacency_within(adjacency: Adjacency, members: np.ndarray) -> Adjacency:
-    number = np.full(len(adjacency), -1, np.int64)
-    number[members] = np.arange(len(members), dtype=np.int64)
-    first, second = number[adjacency.owners], number[adjacency.others]
-    pairs = (first >= 0) & (first < second)
-    return adjacency_of_pairs(first[pairs], second[pairs], adjacency.borders[pairs], len(members))
 
 
 def profile_within(profile: Profile, members: np.ndarray, attributes: Sequence[str]) -> Profile:

@@ -13,7 +13,7 @@ from ..dataclass import dataclass
 from ..errors import Counted, InputError, Shown, first_values, refuse_where
 from ..language import plural, tr
 from ..parameters import SEED
-from ..records.columns import Column, column_from_values, smallest_integers
+from ..records.columns import Column, column_from_values, columns_at, smallest_integers
 
 # Shares read from a rounded table need not add up to exactly 1; if they are farther off, something is missing.
 ROUNDING = 0.02
@@ -294,7 +294,7 @@ class Sampler:
         """A value of each field for each record; rows : (N,) int64, the row each record draws from."""
         number = (rows.astype(np.int64) << BITS) + rng.integers(0, 2**BITS, len(rows), dtype=np.uint32)
         entry = np.searchsorted(self.upper, number, side="right")
-        return {name: Column(column.codes[entry], column.categories) for name, column in self.fields.items()}
+        return columns_at(self.fields, entry)
 
 
 def sampler_of_shares(attribute: str, categories: np.ndarray, shares: np.ndarray) -> Sampler:
@@ -311,8 +311,7 @@ def sampler_of_entries(rows: np.ndarray, weights: np.ndarray, fields: Mapping[st
     rows : (E,) int64, 0..R - 1, the row each entry belongs to, every one with a weight above 0; weights : (E,)
     """
     order = np.argsort(rows, kind="stable")
-    sorted_fields = {name: Column(column.codes[order], column.categories) for name, column in fields.items()}
-    return Sampler(_upper_ends(rows[order], weights[order], int(rows.max()) + 1), sorted_fields)
+    return Sampler(_upper_ends(rows[order], weights[order], int(rows.max()) + 1), columns_at(fields, order))
 
 
 def _upper_ends(rows: np.ndarray, weights: np.ndarray, n_rows: int) -> np.ndarray:

@@ -11,7 +11,7 @@ from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
 from ..language import plural, tr
-from ..records.columns import Column, column_from_values
+from ..records.columns import Column, column_from_values, columns_at
 from ..records.table import MOST_RECORDS
 from .distributions import Distributions, Sampler, Shares, checked_numbers, sampler_of_entries
 
@@ -74,8 +74,7 @@ def microdata_rows(
         n_whole=len(whole),
     )
     known, row = np.unique(data.province[whole], return_inverse=True)
-    fields = {name: Column(column.codes[whole], column.categories) for name, column in data.columns.items()}
-    sampler = sampler_of_entries(row.reshape(-1), data.weights[whole], fields)
+    sampler = sampler_of_entries(row.reshape(-1), data.weights[whole], columns_at(data.columns, whole))
     return MicrodataRows(data.provinces[known], sampler, (*data.notes, note) if left_out else data.notes)
 
 
@@ -182,7 +181,7 @@ def read_microdata(
     return Microdata(
         province.categories[known],
         province.codes[used].astype(np.int64),
-        {name: Column(column.codes[used], column.categories) for name, column in columns.items()},
+        columns_at(columns, used),
         stated,
         weight[used],
         tuple(notes),

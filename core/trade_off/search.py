@@ -39,7 +39,7 @@ class Choice:
 
     node : the level of each quasi-identifier; profile : at the node; n_sites : the most within the budget, 0 for none;
     aggregation : the regions there, None for none; percent : what the budget is held against, with as many sites, or
-    with one where not even that is within; n_tried : numbers of sites tried
+    with one where not even that is within
     """
 
     node: Node
@@ -49,7 +49,6 @@ class Choice:
     n_sites: int
     aggregation: Aggregation | None
     percent: float
-    n_tried: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +117,7 @@ class Search:
                 at_least = max(at_least, n_sites)
                 made = counted.trials(k).parts(n_sites)[1] if n_sites else None
                 percent = tried[n_sites] if n_sites else min(tried.values())
-                yield Choice(node, k, budget, profile, n_sites, made, percent, len(tried))
+                yield Choice(node, k, budget, profile, n_sites, made, percent)
 
     def _bits(self) -> list[list[float]]:
         """The entropy of each quasi-identifier at each of its levels, bits per record."""

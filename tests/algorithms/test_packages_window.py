@@ -11,12 +11,13 @@ import pytest
 
 from vbas.algorithms import unavailable
 from vbas.core.engines import ENGINES
-from vbas.core.installing import DEBIAN_12, FLATPAK, WINDOWS, this_one
+from vbas.core.installing import FLATPAK, WINDOWS, this_one
 from vbas.core.own_packages import folder_of_packages
 from vbas.vbas_plugin.packages.entry import PackagesEntry
 from vbas.vbas_plugin.packages.needs import Need, needs
 from vbas.vbas_plugin.packages.window import PackagesWindow
 
+from ..core.test_installing import DEBIAN_12
 from .explorer_window import let_pass
 
 TINY = ("shapely", "2.99")  # a name that pip is asked for alone

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from qgis.core import QgsProject, QgsVectorLayer
 
-from vbas.algorithms.form.usual_layers import area_layer, is_own_output, join_of, record_layer
+from vbas.algorithms.form.usual_layers import Joins, Offered, area_layer, is_own_output, record_layer
 
 from .conftest import make_layer
 from .test_explorer import entry  # a fixture  # noqa: F401
@@ -99,6 +99,10 @@ def test_values_join_and_small_numbers_do_not_mislead(grid):
     squares = [feature.geometry().asWkt() for feature in grid[0].getFeatures()]
     areas = make_layer({"nr": numbers, "kind": ["a"] * 36}, squares)
     people = make_layer({"age": [i % 6 for i in range(72)], "where": [i // 2 for i in range(72)]})
+
+    def join_of(areas, records):
+        return Joins().best(Offered.of(areas), Offered.of(records))
+
     join = join_of(areas, people)
     assert join is not None
     assert (join.region_id, join.record_region, join.share) == ("nr", "where", 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vbas.core.areas import make_areas
-from vbas.core.disclosure.count_tables import MANY, combinations_of
+from vbas.core.disclosure.count_tables import MANY
 from vbas.core.errors import InputError
 from vbas.core.generalising.rules import hierarchy_rule
 from vbas.core.generalising.table import hierarchy_tables
@@ -36,7 +36,7 @@ def tables(*rows, unit_of=None, sources=None, levels=None, ages=None):
 @pytest.mark.parametrize("names", [[], ["sex"], ["age"], ["age", "sex"]])
 def test_combinations_are_those_that_classes_have_each_once(names):
     people = profile()
-    of_class, combinations = combinations_of(people, names)
+    of_class, combinations = people.combinations(names)
     columns = [people.quasi_identifiers.index(name) for name in names]
     assert combinations[of_class].tolist() == people.classes[:, columns].tolist()
     assert len(combinations) == len({*map(tuple, people.classes[:, columns].tolist())})

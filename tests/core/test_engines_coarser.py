@@ -7,12 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from vbas.core.areas import identifier_text
 from vbas.core.engines import open_engine
 from vbas.core.engines.coarsening import as_text_in_place, coarser_in_place
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
 from vbas.core.errors import InputError
 from vbas.core.generalising.collapsing import generalise_records
-from vbas.core.generalising.hierarchies import make_hierarchy, text_of
+from vbas.core.generalising.hierarchies import make_hierarchy
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
 from vbas.core.nesting.coarser import nest_coarser
@@ -36,7 +37,7 @@ FIELDS = RecordFields("area", cases.QUASI, ("diagnosis",))
 def hierarchies(categories):
     """Of the hard texts: by their length, of missing ones none; of ages: one value, which hides the missing one."""
     odd, age = (list(categories[i]) for i in (1, 2))
-    texts = [text_of(value) for value in odd]
+    texts = [identifier_text(value) for value in odd]
     by_length = [None if text is None else f"{min(len(text), 3)} long" for text in texts]
     return {
         "odd": make_hierarchy("odd", categories[1], [by_length, ["*"] * len(odd)]),

@@ -12,12 +12,10 @@ import pytest
 from vbas.core import installing
 from vbas.core.engines import PACKAGES
 from vbas.core.installing import (
-    DEBIAN_12,
-    DEBIAN_13,
     FLATPAK,
     MACOS,
-    UBUNTU_22,
     WINDOWS,
+    Surroundings,
     folder_line,
     into_folder,
     lines_for,
@@ -29,6 +27,9 @@ from vbas.core.installing import (
 from ..systems import of_posix
 
 ROOT = Path(__file__).resolve().parents[2]
+DEBIAN_12 = Surroundings("linux", (3, 11), "/usr/bin/python3", "1.24.2", apt=True, managed=True)
+UBUNTU_22 = Surroundings("linux", (3, 10), "/usr/bin/python3", "1.21.5", apt=True)
+DEBIAN_13 = Surroundings("linux", (3, 13), "/usr/bin/python3", "2.2.4", apt=True, managed=True)
 FEDORA = replace(DEBIAN_13, apt=False, managed=False)
 # Of QGIS's default profile, from the folder that a new terminal is in; of the Python that Flatpak has.
 IN_FLATPAK = Path(".var/app/org.qgis.qgis/data/QGIS/QGIS3/profiles/default/python/vbas_packages/3.13")

@@ -14,6 +14,7 @@ import pytest
 from scipy import sparse
 
 from vbas.core.areas import make_areas
+from vbas.core.arrays import runs, turns
 from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.disclosure import asked, zone_flows
 from vbas.core.disclosure.asked import _one_value
@@ -296,3 +297,10 @@ def test_leading_characters_stand_for_the_area_from_the_share_on_that_is_asked_f
     half: Any = SimpleNamespace(disclosed_by=lambda value: Disclosed(10, 5, 0))
     codes, categories = np.array([0, 1]), np.array(["ab", "cd"], dtype=object)
     assert [disclosed_by_prefix(categories, half, codes, exposed)[0] for exposed in (0.5, 0.51)] == [1, 0]
+
+
+def test_entries_of_a_key_are_counted_and_runs_follow_each_other():
+    assert turns(np.array([4, 4, 4, -1, 7, 7])).tolist() == [0, 1, 2, 0, 0, 1]
+    assert turns(np.empty(0, np.int64)).tolist() == []
+    assert runs(np.array([5, 0, 9]), np.array([2, 0, 3])).tolist() == [5, 6, 9, 10, 11]
+    assert runs(np.empty(0, np.int64), np.empty(0, np.int64)).tolist() == []

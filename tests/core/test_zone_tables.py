@@ -15,8 +15,9 @@ from vbas.core.areas import make_areas
 from vbas.core.crosswalk import number_compactly
 from vbas.core.disclosure import zone_flows, zone_tables
 from vbas.core.disclosure.certificate import certify_plan
-from vbas.core.disclosure.count_tables import NONE, own_totals
+from vbas.core.disclosure.count_tables import own_totals
 from vbas.core.disclosure.inhabitants import inhabitants_of
+from vbas.core.disclosure.overlay import NONE
 from vbas.core.disclosure.zone_tables import parts_of, proven_small, records_of, released_classes, zones_of
 from vbas.core.errors import PrivacyError
 from vbas.core.levels import make_levels, own_regions

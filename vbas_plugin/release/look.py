@@ -56,7 +56,6 @@ class LookStep(QWidget):
 
     def __init__(self, iface: Any, data: LookedAt, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._iface = iface
         self.data, self.choices = data, ChoiceInputs()
         self.chooser, self.curve, self.panel = NumberChooser(), CurveView(), RegionPanel()
         self.lost = LostBars()

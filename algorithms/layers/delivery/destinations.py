@@ -191,35 +191,24 @@ def _refuse_secret(name: str, text: str) -> None:
 def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition) -> list[str]:
     """Endings of the files that will be written. Raises InputError where the format cannot hold the output."""
     if definition.type() == "fileDestination":
-        if JOB in definition.fileFilter():
-            if path.suffix.lower() != JOB:
-                raise InputError(
-                    tr(
-                        "{name} is a job: give a name that ends in .toml, not “{suffix}”.",
-                        name=name,
-                        suffix=path.suffix,
-                    )
-                )
-            return [path.suffix]
-        if PRINTED in definition.fileFilter():
-            if path.suffix.lower() != PRINTED:
-                raise InputError(
-                    tr(
-                        "{name} is a page to print: give a name that ends in .pdf, not “{suffix}”.",
-                        name=name,
-                        suffix=path.suffix,
-                    )
-                )
-            return [path.suffix]
-        if SEVERAL_TABLES in definition.fileFilter():
-            if path.suffix.lower() != SEVERAL_TABLES:
-                raise InputError(
-                    tr(
-                        "{name} holds several tables: give a name that ends in .gpkg, not “{suffix}”.",
-                        name=name,
-                        suffix=path.suffix,
-                    )
-                )
+        # Of files of one kind alone what is said of another ending.
+        wrong = {
+            JOB: tr("{name} is a job: give a name that ends in .toml, not “{suffix}”.", name=name, suffix=path.suffix),
+            PRINTED: tr(
+                "{name} is a page to print: give a name that ends in .pdf, not “{suffix}”.",
+                name=name,
+                suffix=path.suffix,
+            ),
+            SEVERAL_TABLES: tr(
+                "{name} holds several tables: give a name that ends in .gpkg, not “{suffix}”.",
+                name=name,
+                suffix=path.suffix,
+            ),
+        }
+        wanted = next((ending for ending in wrong if ending in definition.fileFilter()), None)
+        if wanted is not None:
+            if path.suffix.lower() != wanted:
+                raise InputError(wrong[wanted])
             return [path.suffix]
         if path.suffix.lower() not in PAGES:
             raise InputError(

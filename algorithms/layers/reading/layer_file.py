@@ -12,7 +12,7 @@ from ....core.dataclass import dataclass
 from ....core.errors import InputError
 from ....core.language import tr
 from ....core.records import table_file
-from ....core.records.sqlite_file import is_sqlite
+from ....core.records.sqlite_file import is_sqlite, quoted
 from ....core.records.table_file import Held, TableFile
 from ...compat import kind_of
 
@@ -124,8 +124,3 @@ def rows_of(uri: QgsDataSourceUri, subset: str) -> tuple[str, ...]:
     else:
         rows = ("FROM", ".".join(quoted(part) for part in (uri.schema(), table) if part))
     return (*rows, "WHERE (", subset, ")") if subset else rows
-
-
-def quoted(name: str) -> str:
-    """A name in a statement."""
-    return '"' + name.replace('"', '""') + '"'

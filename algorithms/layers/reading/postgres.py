@@ -16,9 +16,10 @@ from qgis.core import QgsDataSourceUri, QgsVectorLayer
 from ....core.arrays import objects
 from ....core.progress import Progress
 from ....core.records.columns import Column
+from ....core.records.sqlite_file import quoted
 from ..gdal_errors import told_to_handlers
 from .arrow import read_arrow
-from .layer_file import count_again, quoted, rows_of
+from .layer_file import count_again, rows_of
 
 # How the fields are asked for, by the names that QGIS has for their types.
 AS_TEXT, AS_NUMBER, AS_YES_OR_NO = "::text", "::int8", "::int4"

@@ -9,7 +9,7 @@ from osgeo import gdal, ogr
 from qgis.core import QgsFeatureRequest, QgsFields, QgsProcessingFeedback, QgsVectorLayer
 
 from ....core.plain_text import plain_text
-from ....core.records.columns import Column, ColumnBuilder
+from ....core.records.columns import Column, ColumnBuilder, columns_at
 from ....core.records.csv_columns import read_plain_csv
 from ....core.records.fields import RecordFields
 from ....core.records.sqlite_file import is_sqlite
@@ -128,7 +128,7 @@ def _read_features(
     if (id_of[1:] >= id_of[:-1]).all():
         return columns
     order = np.argsort(id_of, kind="stable")
-    return {name: Column(column.codes[order], column.categories) for name, column in columns.items()}
+    return columns_at(columns, order)
 
 
 def _as_texts(values: list[object]) -> list[object]:

@@ -21,11 +21,11 @@ from qgis.core import (
 from ....core import counted
 from ....core.areas import identifier_text
 from ....core.dataclass import dataclass
-from ....core.errors import Counted, InputError, first_values
+from ....core.errors import Counted, InputError
 from ....core.language import tr
 from ....core.plain_text import plain_text
 from ....core.records.columns import number_or_missing
-from ....core.shapes import repaired, shapes_of
+from ....core.shapes import refuse_empty, repaired, shapes_of
 from ...compat import field, python_value
 from ..feedback import check_cancelled
 from ..reading.checked_source import field_index
@@ -123,17 +123,7 @@ def read_surfaces(
         wkbs.append(_wkb_of(feature.geometry()))
     texts = np.array([as_text(value) for value in identifiers], dtype=object)
     shapes = shapes_of(wkbs, texts, layer)
-    # A point may be missing a coordinate as well as a whole geometry.
-    absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
-    if absent.any():
-        raise InputError(
-            tr(
-                "{layer} has {things} with an empty geometry ({first}): repair or remove them.",
-                layer=layer,
-                things=noun.counted(int(absent.sum())),
-                first=first_values(texts[absent]),
-            )
-        )
+    refuse_empty(shapes, texts, layer, noun.counted)
     crs = source.sourceCrs()
     check_degrees(shapely.get_coordinates(shapes), crs, layer)
     # A layer that says nothing of its kind may hold several; QGIS goes by the first shapes.

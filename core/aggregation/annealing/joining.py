@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arrays import runs
 from ...dataclass import dataclass
 from ...elementary import norms
 from ...voronoi import halves
 from .pieces import pieces_of
 from .regions import Regions
-from .territory import runs
 
 TURN = 0.4  # the tangent of the angle of the first line of a split around the principal axis
 ROUNDS = 6  # of moving the two middles of a split
@@ -83,9 +83,9 @@ def joins_of(regions: Regions) -> Divisions:
     members = np.argsort(regions.region_of, kind="stable")
     begins = np.cumsum(sizes) - sizes
     for region in (first, second):
-        position, lengths = runs(begins[region], sizes[region])
-        offsets = territory.points[members[position]] - np.repeat(centres, lengths, axis=0)
-        pair = np.repeat(np.arange(len(key), dtype=np.int64), lengths)
+        position = runs(begins[region], sizes[region])
+        offsets = territory.points[members[position]] - np.repeat(centres, sizes[region], axis=0)
+        pair = np.repeat(np.arange(len(key), dtype=np.int64), sizes[region])
         length += np.bincount(pair, norms(offsets), len(key))
     return Divisions(first, second, length, lost)
 

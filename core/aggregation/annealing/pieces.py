@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...adjacency import Adjacency, connected_parts
-from .territory import runs
+from ...arrays import runs
 
 # Areas around one are kept as the bits of a whole number.
 MOST_AROUND = 62
@@ -76,7 +76,8 @@ def _around(adjacency: Adjacency) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 def _links(adjacency: Adjacency, owner: np.ndarray, other: np.ndarray, place: np.ndarray) -> np.ndarray:
     """Of each pair the bits of the places around the owner that the other one is a neighbour of, (p,) uint64."""
     n = len(adjacency)
-    step, lengths = runs(adjacency.starts[other], np.diff(adjacency.starts)[other])
+    lengths = np.diff(adjacency.starts)[other]
+    step = runs(adjacency.starts[other], lengths)
     pair = np.repeat(np.arange(len(other), dtype=np.int64), lengths)
     order = np.lexsort([other, owner])
     keys = (owner * n + other)[order]

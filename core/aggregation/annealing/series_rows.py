@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .territory import Territory, runs
+from ...arrays import runs
+from .territory import Territory
 
 
 class SeriesRows:
@@ -21,7 +22,8 @@ class SeriesRows:
 
     def loss_change(self, areas: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """By how much each single move changes what is suppressed, (m,) float."""
-        at, lengths = runs(self._begins[areas], np.diff(self._begins)[areas])
+        lengths = np.diff(self._begins)[areas]
+        at = runs(self._begins[areas], lengths)
         class_of = self._class_of.take(at)
         change = np.zeros(len(at))
         for regions, sign in ((sources, -1), (targets, 1)):
@@ -45,7 +47,8 @@ class SeriesRows:
 
     def move(self, areas: np.ndarray, sources: np.ndarray, targets: np.ndarray) -> None:
         """Make moves of which no two share a region."""
-        at, lengths = runs(self._begins[areas], np.diff(self._begins)[areas])
+        lengths = np.diff(self._begins)[areas]
+        at = runs(self._begins[areas], lengths)
         class_of, counts = self._class_of.take(at), self._counts.reshape(-1)
         for regions, sign in ((sources, -1), (targets, 1)):
             region = np.repeat(regions, lengths)

@@ -136,14 +136,6 @@ class Territory:
         return np.bincount(row, weight * short[key], n_regions)
 
 
-def runs(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The positions of several runs one after the other, (sum of lengths,), and the lengths."""
-    ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0, dtype=np.int64) + np.repeat(
-        starts - (ends - lengths), lengths
-    ), lengths
-
-
 def territory_of(
     points: np.ndarray,
     adjacency: Adjacency,

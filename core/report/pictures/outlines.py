@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import shapely
 
-from ...arrays import to_list
+from ...arrays import to_list, turns
 
 LARGEST = 1e6  # tolerance that is tried: far beyond a page
 
@@ -92,7 +92,7 @@ def _chains(rings: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray
     following_cut[ends_ring] = first + sizes
     n_points = following_cut - begin + 1
     chain = np.repeat(np.arange(len(begin), dtype=np.int64), n_points)
-    within = np.arange(len(chain), dtype=np.int64) - np.repeat(np.cumsum(n_points) - n_points, n_points)
+    within = turns(chain)
 
     def at(step: np.ndarray, of: np.ndarray) -> np.ndarray:
         """Positions so many steps from where chains begin, around their rings."""
