@@ -181,6 +181,8 @@ def test_paths_that_are_too_long_for_windows_are_refused_before_the_work():
     page = Path("/" + "x" * 200) / ("a" * 60 + ".html")
     with pytest.raises(InputError, match="is 267 long"):
         check_nameable("REPORT", page, [page], OfShortPaths())
+    if os.name == "nt":
+        return  # where a path like the next one may well be a file
     named = Path("\\\\?\\C:\\" + "x" * 300 + ".html")
     with pytest.raises(InputError) as error:
         check_nameable("REPORT", named, [named], OfShortPaths())

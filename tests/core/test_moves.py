@@ -162,9 +162,9 @@ def test_people_far_from_each_other_free_a_count_together():
     people = np.zeros((n, 4), np.int64)
     people[[0, 2_000, 4_000, n - 1], [0, 1, 2, 3]] = 2
     nowhere, whole = np.full((n, 4), SUPPRESSED, np.int8), np.zeros(n, np.int64)
-    four, names = np.array([[4, 4]]), (("1",), ("2",))
+    four, names = np.array([[4, 4]], np.int64), (("1",), ("2",))
     tables = [
-        CountTable("totals", ("q",), whole, 1, np.array(group), 2, four, four, names)
+        CountTable("totals", ("q",), whole, 1, np.array(group, np.int64), 2, four, four, names)
         for group in ([0, 0, 1, 1], [0, 1, 0, 1])
     ]
     block = Block(people, nowhere, Storeys([whole], [None], K, zones=False, bounded=False), tables, np.arange(4))

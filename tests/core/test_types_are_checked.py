@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from ..scripts import script
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,6 +14,7 @@ NOT_ON_EVERY_SYSTEM = {"benchmarks", "scripts", "tests", "verify"}
 
 
 def test_no_package_is_left_out():
+    pytest.importorskip("mypy")
     types = PYPROJECT[PYPROJECT.index("[tool.mypy]") : PYPROJECT.index("[tool.bandit]")]
     (checked,) = re.findall(r"^packages = (\[.*?\])$", types, re.MULTILINE | re.DOTALL)
     packages = set(re.findall(r'"vbas\.(\w+)', PYPROJECT[: PYPROJECT.index("[tool.mypy]")]))
@@ -31,6 +34,7 @@ def test_every_system_is_checked_before_anything_is_committed_or_tested():
 
 
 def test_what_uses_what_differs_between_systems_is_checked_on_each(capsys):
+    pytest.importorskip("mypy")
     differs = script("differs_by_system")
     assert {"os", "signal", "fcntl", "msvcrt", "pathlib", "socket"} <= differs.differing()
     differs.main()

@@ -262,6 +262,7 @@ def test_however_many_pairs_are_looked_at_together_the_parts_are_the_same(drawn,
 @pytest.mark.slow
 @pytest.mark.parametrize("name, one_of, k", REAL_PLACES)
 def test_the_attacker_finds_nothing_in_real_areas(name, one_of, k, tmp_path):
+    pytest.importorskip("osgeo", reason="GDAL is not there")
     place = attack_places.real_place(name, one_of=one_of)
     if place is None:
         pytest.skip("the real data are not there")
