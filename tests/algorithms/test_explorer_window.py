@@ -282,9 +282,9 @@ def coloured(widget, colour):
     return [(x, y) for x in across for y in down if QColor(image.pixel(x, y)).getRgb()[:3] == wanted]
 
 
-def test_before_and_after_are_shown_on_both_sides_of_a_line(dock):
+def test_before_and_after_are_shown_on_both_sides_of_a_line(dock, qgis_iface):
     look(dock, *FIELDS)
-    swipe, canvas = dock.swipe, dock._iface.mapCanvas()
+    swipe, canvas = dock.swipe, qgis_iface.mapCanvas()
     canvas.setExtent(next(layer("areas").getFeatures()).geometry().boundingBox())
     dock.before.click()
     item = swipe._item

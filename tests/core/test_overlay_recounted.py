@@ -219,14 +219,13 @@ def test_people_of_parts_are_known_by_the_sums_and_the_cells_that_they_are_made_
         framed = [np.pad(of.reshape(n_regions, -1), ((0, 1), (0, 1))) for of in (least, most)]
         families.append(SimpleNamespace(region=region, own=own, n_regions=n_regions, low=framed[0], framed=framed))
     part: Any = SimpleNamespace(
-        _shown=families,
-        _sums=[family.framed for family in families],
         _n=n_values,
         _joint=np.arange(n_joint),
         _own=lambda family, columns: family.own[columns],
         _low=low,
         _high=high,
     )
+    part._placed = [_Part._placed_of(part, family, *family.framed) for family in families]
     asked = rng.random((n_cells, n_joint)) < 0.7
     rest, total = set(zip(*(of.tolist() for of in asked.nonzero()))), np.zeros(n_values, np.int64)
     for family in families:
@@ -239,7 +238,7 @@ def test_people_of_parts_are_known_by_the_sums_and_the_cells_that_they_are_made_
                 whole |= members
                 total += least
         rest -= whole
-    found = _Part._known_parts(part, asked)
+    found = _Part._known_parts(part, np.flatnonzero(asked))
     if any((low[cell] != high[cell]).any() for cell in rest):
         assert found is None
     else:
