@@ -8,19 +8,18 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ..core.areas import Areas
 from ..core.configuration import CUSTOM
+from ..core.job.conditions import of_settings
 from ..core.job.configuring import settled_by_combination
 from ..core.job.making import aggregations_used, is_nested, released
 from ..core.language import as_data, tr
 from ..core.records.matching import Records
 from ..core.source import RecordSource, Source
-from .form import approaches, published, regions
+from .form import approaches, regions
 from .form import parameters as shared
-from .form.approaches import conditions_with_costs
 from .form.areas import area_parameters, areas_of, with_neighbours
-from .form.effective import GIVEN, Conditions
+from .form.effective import Conditions
 from .form.form import FormJob
-from .form.generalising import CONDITIONS as GENERALISING
-from .form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods
+from .form.guarantees import k_parameter, periods
 from .form.job_file import job_file
 from .form.public_report import public_report_parameter
 from .form.records import populated, record_parameters, records_of, released_fields
@@ -35,30 +34,7 @@ from .nested.levels import NUMBERS
 from .privacy import earlier
 from .privacy.rule import rule_parameter
 
-CONDITIONS = conditions_with_costs(
-    {
-        **approaches.conditions_with_combination(),
-        **nested_levels.CONDITIONS,
-        **disclosure.CONDITIONS_OF_RELEASE,
-        **nested_levels.COARSER,
-        **PROTECTION,
-        **OVER_TIME,
-        **GENERALISING,
-        **earlier.CONDITIONS,
-        **published.CONDITIONS,
-        **IN_A_FOLDER,
-        **signing_conditions(),
-        "TIES": [
-            {
-                "RELEASE": [nested_levels.NESTED],
-                "PUBLISHED_MARGINS": GIVEN,
-                "PUBLISHED_COUNTS": GIVEN,
-                "REGISTER_ACTION": [earlier.REPAIR],
-            }
-        ],
-    },
-    {"RELEASE": [nested_levels.ONE_LEVEL], nested_levels.LEVELS_COARSER: GIVEN},
-)
+CONDITIONS: Conditions = {**of_settings(), **IN_A_FOLDER, **signing_conditions()}
 
 
 class Anonymize(Releasing):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core.approach import using_setting
 from ..core.baselines import BASELINES
+from ..core.job.conditions import of_approaches
 from ..core.language import as_data, tr
 from .baselines import settings
 from .compared import compare_all
@@ -69,7 +70,7 @@ class Compare(VbasAlgorithm):
         )
 
     def conditions(self) -> Conditions:
-        single = dict(approaches.conditions(*comparisons.CHOICES))
+        single = dict(of_approaches(*comparisons.CHOICES))
         cutoff = [{**single["CUTOFF"][0], "BASELINES": using_setting(BASELINES, "cutoff")}]
         factors = single.pop("CAPACITY_FACTOR")
         of_baselines = settings.compared_conditions()

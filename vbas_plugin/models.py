@@ -15,7 +15,6 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.databases.choosing import check_address, with_list
-from ..algorithms.form import approaches
 from ..algorithms.form.base import EVERYWHERE
 from ..algorithms.form.effective import Effective
 from ..algorithms.form.form import FormJob
@@ -28,6 +27,7 @@ from ..algorithms.layers.feedback import addresses_in
 from ..algorithms.layers.inputs import Inputs
 from ..algorithms.named import GROUPS, ICONS, help_page, name_pages
 from ..core.errors import InputError
+from ..core.job.conditions import with_combination
 from ..core.job.configuring import settled_by_combination
 from ..core.language import as_data, tr
 from ..core.policy import policies_for_lists
@@ -149,7 +149,7 @@ class TitledModel(QgsProcessingModelAlgorithm):
         inputs = Inputs(self, understood(self, parameters, context), context)
         if inputs.has("COMBINATION"):  # which the steps do not know, so that they cannot warn of it
             settled = settled_by_combination(FormJob(inputs))
-            for sentence in Effective(inputs, approaches.conditions_with_combination(), settled).idle():
+            for sentence in Effective(inputs, with_combination(), settled).idle():
                 feedback.pushWarning(sentence)
         attributes = inputs.field_names("QUASI_IDENTIFIERS")
         with one_group(title_of_run(self._group_title(inputs), attributes, datetime.now().astimezone())):

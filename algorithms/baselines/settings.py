@@ -12,6 +12,7 @@ from ...core.areas import Areas
 from ...core.baselines import BASELINES, ISLAND_CHOICES, NEIGHBOUR_CHOICES, BaselineOptions
 from ...core.errors import InputError
 from ...core.job import configuring
+from ...core.job.conditions import of_approaches
 from ...core.job.saying import crosswalk_sentence
 from ...core.language import in_turn, one_of, tr
 from ...core.parameters import MAXIMUM
@@ -74,7 +75,7 @@ def cutoff() -> Iterable[QgsProcessingParameterDefinition]:
 
 def cutoff_conditions() -> Conditions:
     """Where the cut-off, its models and the records count."""
-    models = approaches.conditions("PUBLISHED")
+    models = of_approaches("PUBLISHED")
     modelled: Condition = {"PUBLISHED": MODELLED}
     return {
         **{name: models[name] for name in ("GAPS_REGION", "GAPS_COEFFICIENT", "GAPS_EXPONENT", "LOG_BASE")},

@@ -9,7 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.aggregation import APPROACHES as AGGREGATIONS
 from ...core.aggregation import Aggregation
-from ...core.approach import Approach, choosing_sites, using_setting
+from ...core.approach import Approach
 from ...core.configuration import CUSTOM, RECOMMENDED
 from ...core.errors import InputError
 from ...core.language import tr
@@ -17,11 +17,9 @@ from ...core.parameters import BUDGET, FLOOR
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ...core.site_location import LocationOptions
 from ...core.site_number import APPROACHES as SITE_NUMBERS
-from ...core.site_number.cutoff import CUSTOM as CUSTOM_MODEL
 from ...core.site_number.cutoff import GAPS_REGIONS
 from ...core.site_number.population_cutoff import PUBLISHED_CUTOFFS
 from ...core.suppression import FAIR_FACTOR
-from .effective import Condition, Conditions
 from .parameters import bounded, choice, field, number, whole
 from .parameters import text as line
 
@@ -220,34 +218,6 @@ def single_choices(in_place: bool = False) -> Iterable[QgsProcessingParameterDef
     yield floor()
 
 
-def conditions(number: str = "SITE_NUMBER", location: str = "SITE_LOCATION", how: str = "AGGREGATION") -> Conditions:
-    """For which approaches the settings above count; number, location, how : the parameters that choose them."""
-    of_number = ("gaps_region", "log_base", "cutoff", "n_sites", "budget", "fair")
-    return {
-        **{setting.upper(): [{number: using_setting(SITE_NUMBERS, setting)}] for setting in of_number},
-        "GAPS_COEFFICIENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
-        "GAPS_EXPONENT": [{"GAPS_REGION": [CUSTOM_MODEL]}],
-        location: [{how: [name for name in AGGREGATIONS if name not in choosing_sites(AGGREGATIONS)]}],
-        "START": [{location: using_setting(SITE_LOCATIONS, "start")}],
-        "SEED": [
-            {
-                location: using_setting(SITE_LOCATIONS, "seed"),
-                "START": using_setting(SITE_LOCATIONS, "seed"),
-                how: using_setting(AGGREGATIONS, "seed"),
-            }
-        ],
-        "CAPACITY_FACTOR": [{how: using_setting(AGGREGATIONS, "capacity_factor")}],
-        "FLOOR": [{how: using_setting(AGGREGATIONS, "floor")}],
-    }
-
-
-def conditions_with_combination() -> Conditions:
-    """The same where COMBINATION may choose the approaches: single choices count for `custom` only."""
-    single = conditions()
-    chosen = ("SITE_NUMBER", "SITE_LOCATION", "AGGREGATION", "CAPACITY_FACTOR", "FLOOR")
-    return {**single, **{name: [{"COMBINATION": [CUSTOM]}, *single.get(name, ())] for name in chosen}}
-
-
 def numbers_in(text: str, parameter: str) -> list[float]:
     """The numbers of a list written `1,1.2,2`. Raises InputError."""
     try:
@@ -263,14 +233,3 @@ def numbers_in(text: str, parameter: str) -> list[float]:
             )
         )
     return numbers
-
-
-def conditions_with_costs(conditions: Conditions, where: Condition | None = None) -> Conditions:
-    """The rules of what coarser values are also count for what these would save, always or under a condition."""
-    names = ("HIERARCHIES", "HIERARCHY_RULES")
-    if where is None:
-        return {name: effects for name, effects in conditions.items() if name not in names}
-    widened: Mapping[str, list[Condition]] = {
-        name: [{**condition, **where} for condition in conditions.get(name, ())] for name in names
-    }
-    return {**conditions, **widened}

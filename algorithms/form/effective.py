@@ -1,36 +1,31 @@
 """What a run really works with: which parameters count under the choices made, and with which values.
 
-A form declares once, in `conditions`, under which choices a parameter counts:
-
-    {"N_SITES": [{"SITE_NUMBER": ["given number"]}], "RECORD_COUNT": [{"RECORDS": GIVEN}]}
-
-Every mapping of the list must hold, and one holds where any of its entries does. What the form chooses by itself, such
-as the parts of a combination, comes from `settled`.
+A form declares once, in `conditions`, under which choices a parameter counts (`core/job/conditions.py`). What the form
+chooses by itself, such as the parts of a combination, comes from `settled`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from typing import Union
+from collections.abc import Mapping
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterNumber
 
-from ...core.language import all_of, one_of, tr, written
+from ...core.job.conditions import GIVEN, NOT_GIVEN, Condition, Conditions, Counting, idle_sentence
+from ...core.language import all_of, tr, written
 from ..layers.inputs import Inputs
 from .parameters import label_of
 from .understanding import LAYERS
 
-GIVEN, NOT_GIVEN = True, False
-Condition = Mapping[str, Union[Collection[str], bool]]
-Conditions = Mapping[str, Sequence[Condition]]
+__all__ = ["GIVEN", "NOT_GIVEN", "Condition", "Conditions", "Effective"]
 
 
 class Effective:
     """The inputs of one run; `conditions` and `settled` as the form declares them."""
 
     def __init__(self, inputs: Inputs, conditions: Conditions, settled: Mapping[str, object]) -> None:
-        self._inputs, self._conditions, self._settled = inputs, conditions, settled
+        self._inputs, self._settled = inputs, settled
+        self._missing = Counting(conditions, self._is_given, self._words, settled).missing
         self._definitions = [
             parameter for parameter in inputs.algorithm.parameterDefinitions() if not parameter.isDestination()
         ]
@@ -74,12 +69,7 @@ class Effective:
                 continue
             missing = self._missing(name)
             if missing is not None:
-                sentence = tr(
-                    "{name} = {shown} has no effect here: it counts only where {where}.",
-                    name=name,
-                    shown=_shown(self._typed(name), definition.type()),
-                    where=_in_words(missing),
-                )
+                sentence = idle_sentence(name, _shown(self._typed(name), definition.type()), missing)
                 sentences.append(" ".join(filter(None, (sentence, self._instead(missing)))))
         return sentences
 
@@ -123,19 +113,8 @@ class Effective:
             return ", ".join(map(str, inputs.cells(name)))
         return inputs.text(name)
 
-    def _missing(self, name: str) -> Condition | None:
-        """The first condition of a parameter that does not hold, None where all do."""
-        for condition in self._conditions.get(name, ()):
-            if not any(self._holds(choice, wanted) for choice, wanted in condition.items()):
-                return condition
-        return None
-
-    def _holds(self, name: str, wanted: Collection[str] | bool) -> bool:
-        if isinstance(wanted, bool):
-            return (self._inputs.parameters.get(name) not in (None, 0)) == wanted
-        if name not in self._settled and self._missing(name) is not None:
-            return False  # a choice without effect makes nothing else count
-        return not set(self._words(name)).isdisjoint(wanted)
+    def _is_given(self, name: str) -> bool:
+        return self._inputs.parameters.get(name) not in (None, 0)
 
     def _instead(self, condition: Condition) -> str:
         """What the choices of a condition are instead, as a sentence; empty where it has no choices."""
@@ -162,15 +141,3 @@ def _are_numbers(text: str) -> bool:
         return all(math.isfinite(float(word)) for word in text.replace(";", " ").replace(",", " ").split())
     except ValueError:
         return False
-
-
-def _in_words(condition: Condition) -> str:
-    """A condition in words."""
-    parts = []
-    for name, wanted in condition.items():
-        if isinstance(wanted, bool):
-            parts.append(tr("{name} is given", name=name) if wanted else tr("{name} is not given", name=name))
-        else:
-            words = one_of(tr("“{word}”", word=word) for word in wanted)
-            parts.append(tr("{name} is {words}", name=name, words=words))
-    return one_of(parts)

@@ -8,10 +8,11 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.job.conditions import conditions_of
 from ...core.language import tr
 from ...core.parameters import L_DIVERSITY, MAX_SHARE, K
 from ...core.privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
-from .effective import GIVEN, Conditions
+from .effective import Conditions
 from .parameters import bounded, choice, field
 
 PERSON_HELP = tr(
@@ -106,6 +107,6 @@ def protection_settings() -> Iterable[QgsProcessingParameterDefinition]:
 
 
 # Where the settings of sensitive fields count.
-PROTECTION: Conditions = {name: [{"SENSITIVE": GIVEN}] for name in ("L_DIVERSITY", "MAX_SHARE")}
+PROTECTION: Conditions = conditions_of("L_DIVERSITY", "MAX_SHARE")
 # Where the classes of several periods go together.
-OVER_TIME: Conditions = {"PERIODS": [{"PERIOD": GIVEN}]}
+OVER_TIME: Conditions = conditions_of("PERIODS")

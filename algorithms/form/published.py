@@ -6,11 +6,12 @@ from collections.abc import Iterable
 
 from qgis.core import QgsProcessingParameterDefinition
 
+from ...core.job.conditions import conditions_of
 from ...core.language import tr
-from .effective import GIVEN, Conditions
+from .effective import Conditions
 from .parameters import field, source, text
 
-CONDITIONS: Conditions = {name: [{"PUBLISHED_COUNTS": GIVEN}] for name in ("PUBLISHED_AREA", "PUBLISHED_NUMBER")}
+CONDITIONS: Conditions = conditions_of("PUBLISHED_AREA", "PUBLISHED_NUMBER")
 
 
 def published_parameters() -> Iterable[QgsProcessingParameterDefinition]:

@@ -8,7 +8,6 @@ from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.job.generalising import LEVELS_COARSER
 from ...core.job.levels import CLOSED, DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE
-from ...core.job.values import NESTED
 from ...core.language import tr
 from ...core.parameters import CLOSED_BY_CHANCE, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE
 from ...core.privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
@@ -22,11 +21,6 @@ from ..layers.reading.crosswalks import has_levels
 HIDING: Condition = {DISCLOSURE: [NO_SMALL_COUNT]}
 # Where levels come with a crosswalk, so that nothing tells beforehand whether there are several.
 CONDITIONS: Conditions = {CLOSED: [HIDING]}
-# Where a choice says it.
-CONDITIONS_OF_RELEASE: Conditions = {
-    **{name: [{"RELEASE": [NESTED]}] for name in (DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE)},
-    CLOSED: [{"RELEASE": [NESTED]}, HIDING],
-}
 
 
 def disclosure_parameters() -> Iterable[QgsProcessingParameterDefinition]:

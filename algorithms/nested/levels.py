@@ -25,7 +25,7 @@ from ...core.scientific import sparse
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
 from ..form.approaches import sentences
 from ..form.areas import with_neighbours
-from ..form.effective import GIVEN, NOT_GIVEN, Condition, Conditions
+from ..form.effective import GIVEN, Conditions
 from ..form.form import FormJob
 from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.parameters import bounded, choice, described, field
@@ -41,12 +41,6 @@ AGGREGATIONS = {name: approach for name, approach in APPROACHES.items() if not a
 NUMBERS = {
     "N_LEVELS": tr("Levels"),
     "MEAN_DISTANCE": tr("Mean distance of the people of a record's region from its middle, metres"),
-}
-# Where these parameters have an effect, with RELEASE.
-OF_LEVELS: Condition = {"RELEASE": [NESTED]}
-CONDITIONS: Conditions = {
-    **{name: [OF_LEVELS] for name in ("LEVEL_FIELDS", "LOSS")},
-    **{name: [OF_LEVELS, {"LEVEL_FIELDS": NOT_GIVEN}] for name in ("FINEST", "COARSEST", "RATIO")},
 }
 
 
@@ -182,7 +176,6 @@ def made_levels(job: FormJob, areas: Areas, profile: Profile, tables: Sequence[C
 
 
 LEVELS_COARSER = "LEVELS_COARSER"
-COARSER: Conditions = {LEVELS_COARSER: [{"RELEASE": [NESTED]}]}
 
 
 def levels_coarser() -> QgsProcessingParameterDefinition:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...core.approach import using_setting
+from ...core.job.conditions import of_approaches
 from ...core.job.levels import sentence
 from ...core.language import as_data, tr
 from ...core.site_location import APPROACHES as SITE_LOCATIONS
@@ -71,7 +72,7 @@ class NestLevels(VbasAlgorithm):
         self.addNumbers(N_LEVELS=tr("Levels"), N_SITES=tr("Regions of the finest level"))
 
     def conditions(self) -> Conditions:
-        single = approaches.conditions()
+        single = of_approaches()
         single = {
             **single,
             "SEED": [dict.fromkeys(("SITE_LOCATION", "START"), using_setting(SITE_LOCATIONS, "seed"))],

@@ -8,6 +8,7 @@ from pathlib import Path
 from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.anonymise import Account
+from ...core.job.conditions import conditions_of
 from ...core.job.signing import particulars_of
 from ...core.language import tr
 from ...core.publish.register.entry import Entry
@@ -20,7 +21,7 @@ from .relating import aliases_parameter
 from .releases import register_parameter
 
 CONDITIONS: Conditions = {
-    **{name: [{"REGISTER": GIVEN}] for name in ("REGISTER_ACTION", "ALIASES", "SERIES")},
+    **conditions_of("REGISTER_ACTION", "ALIASES", "SERIES"),
     **{
         name: [{"GENERALISE": GIVEN, "REGISTER": GIVEN, "PUBLISHED_COUNTS": GIVEN}]
         for name in ("HIERARCHIES", "HIERARCHY_RULES")

@@ -13,6 +13,7 @@ from ...core.approach import using_setting
 from ...core.configuration import chosen
 from ...core.errors import InputError
 from ...core.job import configuring
+from ...core.job.conditions import of_approaches
 from ...core.language import as_data, tr
 from ..form import approaches, regions
 from ..form import parameters as shared
@@ -73,7 +74,7 @@ class Aggregate(VbasAlgorithm):
         self.addNumbers(**regions.CROSSWALK_NUMBERS)
 
     def conditions(self) -> Conditions:
-        single = approaches.conditions()
+        single = of_approaches()
         exchanging: Condition = {"AGGREGATION": using_setting(APPROACHES, "k")}
         of_classes = ("QUASI_IDENTIFIERS", "PERIOD", "K", "BUDGET", "START", "UNMATCHED", "SEED")
         return {

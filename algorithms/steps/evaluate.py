@@ -11,11 +11,9 @@ from ...core.job.making import READ, Made
 from ...core.language import as_data, tr
 from ...core.report.internal import Remarks
 from ..form import regions
-from ..form.approaches import conditions_with_costs
 from ..form.areas import area_parameters, areas_of
 from ..form.effective import Conditions
 from ..form.form import FormJob
-from ..form.generalising import CONDITIONS as GENERALISING
 from ..form.guarantees import OVER_TIME, PROTECTION, k_parameter, periods, protection_parameters
 from ..form.records import populated, record_parameters, records_of, unmatched
 from ..handed_over import Handed, Releasing
@@ -54,7 +52,7 @@ class Evaluate(Releasing):
         self.addNumbers(**regions.NUMBERS, **NUMBERS)
 
     def conditions(self) -> Conditions:
-        return conditions_with_costs({**PROTECTION, **OVER_TIME, **GENERALISING, **HELD_AGAINST})
+        return {**PROTECTION, **OVER_TIME, **HELD_AGAINST}
 
     def settled(self, inputs: Inputs) -> Mapping[str, object]:
         return settled_by_crosswalk(inputs)

@@ -9,6 +9,7 @@ from qgis.core import QgsProcessingParameterDefinition
 from ...core.configuration import Configuration, Trials, chosen
 from ...core.job import configuring
 from ...core.job.asking import terms_of
+from ...core.job.conditions import of_approaches
 from ...core.language import as_data, tr
 from ...core.site_number import APPROACHES
 from ...core.site_number import SiteNumber as NumberOfSites
@@ -74,7 +75,7 @@ class SiteNumber(VbasAlgorithm):
         )
 
     def conditions(self) -> Conditions:
-        single = approaches.conditions()
+        single = of_approaches()
         of_regions: Conditions = {name: [{"REGIONS": GIVEN}] for name in ("REGION_ID", "UNMATCHED")}
         # The base of the logarithm counts always: the entropy is among the results.
         of_number = {name: where for name, where in single.items() if name != "LOG_BASE"}
@@ -117,7 +118,7 @@ def budget_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 def budget_conditions() -> Conditions:
     """Where these count: for a number that is tried alone."""
     where: Condition = {"SITE_NUMBER": TRYING}
-    known = {**approaches.conditions(), **PROTECTION, **OVER_TIME}
+    known = {**of_approaches(), **PROTECTION, **OVER_TIME}
     return {parameter.name(): [where, *known.get(parameter.name(), ())] for parameter in budget_parameters()}
 
 
