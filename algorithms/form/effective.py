@@ -24,8 +24,7 @@ class Effective:
     """The inputs of one run; `conditions` and `settled` as the form declares them."""
 
     def __init__(self, inputs: Inputs, conditions: Conditions, settled: Mapping[str, object]) -> None:
-        self._inputs, self._settled = inputs, settled
-        self._missing = Counting(conditions, self._is_given, self._words, settled).missing
+        self._inputs, self._conditions, self._settled = inputs, conditions, settled
         self._definitions = [
             parameter for parameter in inputs.algorithm.parameterDefinitions() if not parameter.isDestination()
         ]
@@ -112,6 +111,10 @@ class Effective:
         if kind == "matrix":
             return ", ".join(map(str, inputs.cells(name)))
         return inputs.text(name)
+
+    def _missing(self, name: str) -> Condition | None:
+        # Made anew each time: it knows this object, and a circle would keep what a run held until garbage is searched.
+        return Counting(self._conditions, self._is_given, self._words, self._settled).missing(name)
 
     def _is_given(self, name: str) -> bool:
         return self._inputs.parameters.get(name) not in (None, 0)
