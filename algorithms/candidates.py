@@ -7,7 +7,7 @@ from dataclasses import field, replace
 
 from qgis.core import QgsProcessingException, QgsProcessingFeedback, QgsProcessingMultiStepFeedback
 
-from ..core.anonymise import Account
+from ..core.account import Account
 from ..core.configuration import RECOMMENDED
 from ..core.dataclass import dataclass
 from ..core.errors import Cancelled, VbasError

@@ -11,10 +11,12 @@ from dataclasses import replace
 import numpy as np
 from qgis.core import QgsApplication, QgsMapLayer, QgsProcessingContext, QgsProcessingFeedback, QgsProject
 
+from ..core.account import Account
 from ..core.aggregation import APPROACHES as AGGREGATIONS
-from ..core.anonymise import Account, Ask, rate
+from ..core.anonymise import rate
 from ..core.approach import choosing_sites
 from ..core.areas import Areas
+from ..core.ask import Ask
 from ..core.configuration import CUSTOM, RECOMMENDED, Configuration
 from ..core.crosswalk import Crosswalk
 from ..core.dataclass import dataclass

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
+from ..core.account import Account
 from ..core.aggregation import Aggregation
-from ..core.anonymise import Account
 from ..core.dataclass import dataclass
 from ..core.evaluation import Measures
 from ..core.job.conclusion import conclude

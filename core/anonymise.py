@@ -7,35 +7,32 @@ levels that show coarser values. Forms, the dock and a library call it.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from .account import Account
 from .areas import Areas
+from .ask import Ask, check_period, refuse_small_regions, refuse_together, refuse_with_periods, refuse_with_update
 from .dataclass import dataclass
 from .disclosure.certificate import Family
 from .disclosure.count_tables import published_table
 from .disclosure.inhabitants import inhabitants_of
 from .disclosure.published import Published
-from .disclosure.row_values import fields_in_new_words, n_that_can_be_followed
-from .errors import InputError, PrivacyError
-from .evaluation import ByValue, Measures, RegionAudit, evaluate, evaluate_by_value
-from .generalising.hierarchies import Hierarchy
-from .language import as_data, plural, tr
+from .evaluation import Measures, RegionAudit, evaluate
+from .language import as_data, plural
 from .levels import Levels
 from .linked.saying import linked_sentences
 from .log import QUIET, Log
 from .nesting.coarser import nest_coarser
 from .nesting.coarser_places import places_of
-from .nesting.decoys import LEAST_CLOSED, Conditions, Secrets
-from .nesting.losses import MEAN_DISTANCE, NON_UNIFORM_ENTROPY
-from .nesting.planning import CELLS_AT_ONCE, nest
+from .nesting.losses import NON_UNIFORM_ENTROPY
+from .nesting.planning import nest
 from .nesting.series import check_series
 from .nesting.views import as_released
-from .parameters import CLOSED_BY_CHANCE, DEFAULT_K, LEAST_LEFT_AREAS, LEAST_LEFT_PEOPLE, check_choice
 from .plan import Plan, suppress
-from .policy import Policy, hold_release
+from .policy import hold_release
 from .privacy.beside import (
     TablesBeside,
     hold_beside_and_together,
@@ -44,39 +41,31 @@ from .privacy.beside import (
     too_many_together,
 )
 from .privacy.between_periods import said_between_periods
-from .privacy.count_rows import CountRows, rows_elsewhere
-from .privacy.derivable import CLASS_HAS_K, DISCLOSURES, NO_SMALL_COUNT
+from .privacy.count_rows import rows_elsewhere
+from .privacy.derivable import NO_SMALL_COUNT
 from .privacy.in_each_period import with_series
 from .privacy.kept_field import KeptField
 from .privacy.requirement import Protection, Requirement, measure
-from .privacy.rules import NO_RULE
-from .privacy.series import EACH_BY_ITSELF, PERIODS, THE_SAME
 from .privacy.weights import warning_of_weights
 from .profile import Profile
 from .progress import Progress, part, rising, silent
 from .records.matching import Records
 from .records.table import PERSONS
 from .records.written_alike import said_of_writings
-from .release import Release, smallest_class
 from .releases.carrying_on import CarriedOn, carried_on
-from .releases.earlier import REPAIR, Earlier, held_against_earlier, refuse_linked_again
-from .releases.update_said import (
-    say_that_k_is_more,
-    say_what_changed,
-    say_what_is_in_new_words,
-    say_who_can_be_followed,
-    say_who_is_held_back,
-)
-from .releases.updating import Changed, Update
+from .releases.earlier import REPAIR, held_against_earlier, refuse_linked_again
+from .releases.update_said import say_that_k_is_more, say_what_update_does
 from .releases.valued import Wanted
-from .source import RecordSource, ReleasedRows, Source
-from .ties import FIXED, ties_of
+from .source import RecordSource, Source
+from .ties import ties_of
 
 PLANNED = 0.45  # of the time until the rows are made; where it is held against what is published already:
 PLANNED_FIRST, HELD, HELD_AGAINST_COUNTS = 0.2, 0.8, 0.5  # the last one of the time that this takes
 # What a release takes its time for, for `Account.seconds`.
 WHAT_IS_SHOWN, PUBLISHED_ALREADY = as_data("what is shown"), as_data("what is published already")
 ROWS, MEASURES = as_data("rows and recount"), as_data("measures")
+
+__all__ = ["Account", "Ask", "anonymise", "rate"]
 
 
 class _Clock:
@@ -90,227 +79,6 @@ class _Clock:
         """A step has ended, and the next one begins."""
         now = time.perf_counter()
         self.seconds[step], self._since = now - self._since, now
-
-
-@dataclass(frozen=True, eq=False)
-class Ask:
-    """What is asked of a release.
-
-    Parameters
-    ----------
-    k : int
-        The smallest class, of records, and of persons and households where records have them.
-    l_diversity : int
-        The different values of each sensitive field that a class must have.
-    max_share : float
-        The largest share of one value of a sensitive field in a class, per cent.
-    least_population : float
-        People that every region must have.
-    published_margins : str
-        Sets of quasi-identifiers whose totals by region others publish, ``age;sex, ethnicity``: those of the regions of
-        every level.
-    published_counts : CountRows, optional
-        Counts by area, or by another unit, that others publish.
-    earlier : Earlier, optional
-        What was published of the same people before; None where that is not looked at.
-    nested : bool, optional
-        Whether rows say their level; None for yes where there are several.
-    loss, ties : str
-        What a nested release loses least of, and which of equal choices it takes (LOSSES, CHOICES).
-    disclosure : str
-        What a nested release must hold against (DISCLOSURES): somebody who reads it, or somebody who also knows how it
-        was made.
-    closed_by_chance : float
-        Per cent of the places that are closed to a class whatever lives there, so that less can be guessed.
-    least_left_areas, least_left_people : int, float
-        Areas with people, and people, that must be left of a region once the areas are taken away that show a class
-        themselves.
-    hierarchies : mapping of str to Hierarchy
-        By quasi-identifier, of its values, for levels that show coarser ones.
-    at_once : int
-        Cells that are worked out at a time, by which memory is bounded.
-    rule : str
-        The published rule that is followed, whose numbers are above; “none” for one's own.
-    period : str
-        The quasi-identifier that is the period of a record, such as its year; empty for none.
-    periods : str
-        How the classes of several periods go together (PERIODS).
-    update : Update, optional
-        The earlier release that is carried on, whose equivalence classes stay as they were wherever that may be.
-
-    Examples
-    --------
-    >>> from vbas.core.anonymise import Ask
-    >>> ask = Ask(k=11, published_margins="sex")
-    >>> ask.k, ask.l_diversity, ask.earlier is None
-    (11, 1, True)
-    """
-
-    k: int = DEFAULT_K
-    l_diversity: int = 1
-    max_share: float = 100.0
-    least_population: float = 0.0
-    published_margins: str = ""
-    published_counts: CountRows | None = None
-    earlier: Earlier | None = None
-    nested: bool | None = None
-    loss: str = MEAN_DISTANCE
-    ties: str = FIXED
-    disclosure: str = CLASS_HAS_K
-    closed_by_chance: float = CLOSED_BY_CHANCE.default
-    least_left_areas: int = 0
-    least_left_people: float = 0.0
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
-    at_once: int = CELLS_AT_ONCE
-    rule: str = NO_RULE
-    period: str = ""
-    periods: str = THE_SAME
-    update: Update | None = None
-
-    @property
-    def the_same_in_all(self) -> bool:
-        """Whether classes are to be the same in all periods."""
-        return bool(self.period) and self.periods == THE_SAME
-
-    @property
-    def stands_beside(self) -> bool:
-        """Whether a release is held against what is published already."""
-        return bool(self.published_margins) or self.published_counts is not None or self.earlier is not None
-
-    def is_nested(self, levels: Levels) -> bool:
-        """Whether rows say their level."""
-        return len(levels) > 1 if self.nested is None else self.nested
-
-    def conditions(self, people: np.ndarray) -> Conditions | None:
-        """What must hold of the zones of a nested release, None for nothing; people : (n,) of each area.
-
-        Raises InputError for an unknown choice and numbers outside their range.
-        """
-        check_choice("DISCLOSURE", self.disclosure, DISCLOSURES)
-        CLOSED_BY_CHANCE.check(self.closed_by_chance)
-        LEAST_LEFT_AREAS.check(self.least_left_areas)
-        LEAST_LEFT_PEOPLE.check(self.least_left_people)
-        secrets = None
-        if self.disclosure == NO_SMALL_COUNT:
-            secrets = Secrets(np.random.default_rng(), closed=max(self.closed_by_chance, LEAST_CLOSED) / 100)
-        elif not (self.least_left_areas or self.least_left_people):
-            return None
-        return Conditions(people, secrets, self.least_left_areas, self.least_left_people, self.period)
-
-
-@dataclass(frozen=True, eq=False)
-class Account:
-    """A release and what is known of it, or what one would be: then `rows` is None.
-
-    Attributes
-    ----------
-    ask : Ask
-        What was asked.
-    areas : Areas
-        With their people.
-    source : Source
-        Where the records are.
-    plan : Plan
-        By region and what is shown.
-    requirement : Requirement
-        What was asked of the classes.
-    measures : Measures
-        What the release costs.
-    audit : RegionAudit
-        The same by region, or by level. Internal.
-    rows : ReleasedRows, optional
-        What is released, recounted.
-    protection : Protection
-        What the classes have of what was asked.
-    weights : str
-        A warning of counts that look like survey weights; empty for none.
-    notes : tuple of str
-        Sentences on what others publish and on earlier releases.
-    published : Published, optional
-        What the register of releases is to keep of this one.
-    seconds : mapping of str to float
-        By step.
-    tried : tuple of Family
-        Counts that were tried beside what others publish and beside earlier releases.
-    policies : tuple of Policy
-        Those of the house that it holds.
-    changed : Changed, optional
-        Of an update, what it changes beside the release that it carries on.
-    open_beside : bool
-        Whether what it tells together with counts and releases that are published already could not be looked at in
-        full, or not be decided.
-    everybody : Profile, optional
-        Of an update, the areas and classes of all people of now: `plan` knows those alone who are shown.
-
-    Examples
-    --------
-    >>> from vbas.core.synthetic.hamlet import hamlet
-    >>> areas, records, crosswalk = hamlet()
-    >>> from vbas.core.anonymise import Ask, anonymise
-    >>> from vbas.core.levels import Levels
-    >>> account = anonymise(areas, records, Levels((crosswalk,)), Ask(k=2))
-    >>> account.release.n_records, account.smallest, account.nested
-    (7, 2, False)
-    >>> account.audit.suppressed.tolist()
-    [0, 1]
-    """
-
-    ask: Ask
-    areas: Areas
-    source: Source
-    plan: Plan
-    requirement: Requirement
-    measures: Measures
-    audit: RegionAudit
-    rows: ReleasedRows | None = None
-    protection: Protection = field(default_factory=lambda: Protection({}))
-    weights: str = ""
-    notes: tuple[str, ...] = ()
-    published: Published | None = None
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    tried: tuple[Family, ...] = ()
-    policies: tuple[Policy, ...] = ()
-    changed: Changed | None = None
-    open_beside: bool = False
-    everybody: Profile | None = None
-
-    @property
-    def levels(self) -> Levels:
-        """The levels that are shown, the finest first."""
-        return self.plan.levels
-
-    @property
-    def nested(self) -> bool:
-        """Whether rows say their level."""
-        return self.ask.is_nested(self.levels)
-
-    @property
-    def release(self) -> Release:
-        """What is released. Raises LookupError for an account of what a release would be."""
-        if self.rows is None:
-            raise LookupError("rows")
-        return self.rows.release
-
-    @property
-    def kept(self) -> Sequence[KeptField]:
-        """What the kept fields of the rows tell."""
-        return () if self.rows is None else self.rows.kept
-
-    @property
-    def by_value(self) -> ByValue:
-        """What each value of each quasi-identifier loses. Internal."""
-        return evaluate_by_value(self.areas, self.plan.by_value, self.everybody)
-
-    @property
-    def no_small_count(self) -> bool:
-        """Whether the release was made so that no count below k follows, also for somebody who knows the method."""
-        return self.ask.disclosure == NO_SMALL_COUNT and self.plan.counted.in_zones
-
-    @property
-    def smallest(self) -> int | None:
-        """Records of the smallest released class, recounted; None where nothing is released."""
-        names = self.plan.profile.quasi_identifiers
-        return None if self.rows is None else smallest_class(self.rows.release, len(names))
 
 
 def anonymise(
@@ -381,13 +149,13 @@ def anonymise(
     if ask.earlier is not None and ask.earlier.broken:
         said = (*said, ask.earlier.broken)
         log.warn(ask.earlier.broken)
-    _refuse_together(levels, ask)
+    refuse_together(levels, ask)
     if not isinstance(source, Records) and source.linked_names:
         refuse_linked_again(ask.earlier)
-    _refuse_small_regions(areas, levels, ask)
+    refuse_small_regions(areas, levels, ask)
     carried: CarriedOn | None = None
     if ask.update is not None and ask.earlier is not None:
-        _refuse_with_update(levels, ask)
+        refuse_with_update(levels, ask)
         carried = carried_on(
             areas,
             source,
@@ -399,7 +167,7 @@ def anonymise(
             part(progress, 0.0, planned),
         )
         if carried.plan.k > ask.k:
-            said = (*said, *say_that_k_is_more(ask.earlier.releases, carried.positions, ask.k, log))
+            said = (*said, *say_that_k_is_more(carried.earlier, ask.k, log))
         register = replace(ask.earlier, action=REPAIR, updated=carried.positions)
         ask = replace(ask, k=carried.plan.k, earlier=register)
         at_hand, requirement, plan = carried.source, carried.requirement, carried.plan
@@ -422,39 +190,17 @@ def anonymise(
     counted_rows = at_hand.counted_rows()
     weights = "" if counted_rows is None else warning_of_weights(counted, counted_rows, population)
     _say_what_k_does_not_count(protection, rows.kept, weights, plan, log)
-    if ask.period:
-        between, not_looked_at = said_between_periods(plan, ask.period)
-        log.warn(*filter(None, [between]))
-        log.info(*filter(None, [not_looked_at]))
+    _say_what_periods_tell(plan, ask.period, log)
     if rows.linked:
         log.info(*linked_sentences(rows.linked))
     measures, audit = _measured(areas, plan, sites, nested, at_hand.n_unmatched)
+    published = None if held.published is None else replace(held.published, linked=at_hand.linked_names)
     what_changed = None
-    others: list[Published] = []
-    in_new_words: list[str] = []
-    if carried is not None and ask.update is not None and ask.earlier is not None:
-        what_changed = carried.changed_by(plan, held.published)
-        others = [ask.earlier.releases[at] for at in carried.positions]
-        in_new_words = [] if held.published is None else fields_in_new_words(held.published, others, ask.k)
-        sure = held.sure and not in_new_words
-        beside_counts = bool(ask.published_margins) or ask.published_counts is not None
-        said = (
-            *said,
-            *say_what_changed(what_changed, ask.update, len(others), carried.least_change, log, beside_counts, sure),
+    if carried is not None:
+        what_changed, published, of_update = say_what_update_does(
+            carried, plan, published, ask.k, log, ask.stands_beside_counts, held.sure
         )
-    published = held.published
-    if published is not None:
-        published = replace(published, linked=at_hand.linked_names)
-    if published is not None and ask.update is not None:
-        published = replace(published, updates=(ask.update.entry, ask.update.kind))
-    if published is not None and what_changed and ask.update:
-        if ask.update.identical_rows:
-            said = (*said, *say_who_is_held_back(published, what_changed.n_rare, ask.k, log))
-        else:
-            n_followed = n_that_can_be_followed(published, others, ask.k)
-            what_changed = replace(what_changed, n_followed=n_followed)
-            said = (*said, *say_who_can_be_followed(published, n_followed, ask.k, log))
-        said = (*said, *say_what_is_in_new_words(in_new_words, ask.k, log))
+        said = (*said, *of_update)
     clock.has_taken(MEASURES)
     return Account(
         ask,
@@ -467,14 +213,14 @@ def anonymise(
         rows,
         protection,
         weights,
-        (*said, *held.notes),
-        published,
-        clock.seconds,
-        held.tried,
-        policies,
-        what_changed,
-        held.open_beside,
-        everybody,
+        notes=(*said, *held.notes),
+        published=published,
+        seconds=clock.seconds,
+        tried=held.tried,
+        policies=policies,
+        changed=what_changed,
+        open_beside=held.open_beside,
+        everybody=everybody,
     )
 
 
@@ -530,7 +276,7 @@ def _planned(
     if levels.coarser:
         at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
     requirement = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share)
-    _check_period(ask, at_hand.profile.quasi_identifiers)
+    check_period(ask, at_hand.profile.quasi_identifiers)
     if ask.the_same_in_all:
         requirement = with_series(requirement, at_hand.profile, ask.period)
     if not levels.coarser and not ask.is_nested(levels):
@@ -544,29 +290,6 @@ def _planned(
         return at_hand, requirement, as_released(plan, places, before)
     plan = nest(areas, at_hand.profile, levels, ask.k, ask.loss, requirement, progress, ties, ask.at_once, conditions)
     return at_hand, requirement, plan
-
-
-def _refuse_with_update(levels: Levels, ask: Ask) -> None:
-    """Refuse what an update does not know yet. Raises InputError."""
-    if ask.the_same_in_all:
-        raise InputError(
-            tr(
-                "An update does not go with PERIODS “{periods}”: who leaves in one period would take a whole series "
-                "along. Choose “{other}”.",
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
-        )
-    if levels.coarser:
-        refuse_with_coarser(["ENTRY"])
-    if ask.disclosure == NO_SMALL_COUNT and ask.is_nested(levels):
-        raise InputError(
-            tr(
-                "An update does not go with DISCLOSURE “{disclosure}”: its regions lack the people who wait, so that "
-                "what somebody who knows the method learns of it cannot be checked yet. Choose another DISCLOSURE.",
-                disclosure=NO_SMALL_COUNT,
-            )
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -674,100 +397,8 @@ def _say_what_k_does_not_count(
         )
 
 
-def _refuse_small_regions(areas: Areas, levels: Levels, ask: Ask) -> None:
-    """Refuse regions with fewer people than are asked for: they are made already, and here none is joined."""
-    if not ask.least_population:
-        return
-    people = np.concatenate([crosswalk.totals(areas.population) for crosswalk in levels.crosswalks])
-    small = int((people < ask.least_population).sum())
-    if small:
-        raise PrivacyError(
-            plural(
-                "Regions of at least {least:,.0f} people are asked for; {n} of CROSSWALK has fewer, {smallest:,.0f}: "
-                "make the regions with this least population.",
-                "Regions of at least {least:,.0f} people are asked for; {n} of CROSSWALK have fewer, the smallest "
-                "{smallest:,.0f}: make the regions with this least population.",
-                small,
-                least=ask.least_population,
-                smallest=float(people.min()),
-            )
-        )
-
-
-def refuse_with_coarser(parameters: Sequence[str]) -> None:
-    """Refuse what does not know yet that one release may show a value finer and coarser. Raises InputError.
-
-    parameters : names of parameters that are given beside LEVELS_COARSER
-    """
-    for name in parameters:
-        raise InputError(
-            tr(
-                "{parameter} and {name} do not go together: what a release with finer and coarser values "
-                "of a field gives away together with others cannot be checked yet. Leave one of them "
-                "empty, or show the values coarser in all records (GENERALISE).",
-                parameter="LEVELS_COARSER",
-                name=name,
-            )
-        )
-
-
-def refuse_left_with_coarser(least_left_areas: int, least_left_people: float) -> None:
-    """Refuse least areas and people of what is left of a region, where values become coarser. Raises InputError."""
-    for name, least in (("LEAST_LEFT_AREAS", least_left_areas), ("LEAST_LEFT_PEOPLE", least_left_people)):
-        if least:
-            raise InputError(
-                tr(
-                    "{parameter} and {name} do not go together: an area may show a class itself at one value and not "
-                    "at another, so that it is neither left of a region nor taken away. Leave one of them out.",
-                    parameter="LEVELS_COARSER",
-                    name=name,
-                )
-            )
-
-
-def _refuse_together(levels: Levels, ask: Ask) -> None:
-    if levels.coarser:
-        refuse_left_with_coarser(ask.least_left_areas, ask.least_left_people)
-        refuse_with_coarser(["REGISTER"] if ask.earlier is not None else [])
-    refuse_with_periods(ask, ask.is_nested(levels), bool(levels.coarser))
-
-
-def _check_period(ask: Ask, names: Sequence[str]) -> None:
-    if ask.period and ask.period not in names:
-        raise InputError(
-            tr(
-                "PERIOD is “{period}”, which is not among what is released ({names}): choose one of these.",
-                period=ask.period,
-                names=", ".join(names),
-            )
-        )
-
-
-def refuse_with_periods(ask: Ask, nested: bool, coarser: bool) -> None:
-    """Refuse what does not know yet of classes that are the same in all periods. Raises InputError.
-
-    nested, coarser : whether rows say their level, and the last levels show coarser values
-    """
-    check_choice("PERIODS", ask.periods, PERIODS)
-    if not ask.the_same_in_all:
-        return
-    if coarser:
-        raise InputError(
-            tr(
-                "LEVELS_COARSER and PERIODS “{periods}” do not go together: a class would be shown coarser in one "
-                "period and not in another. Leave LEVELS_COARSER empty, or choose “{other}”.",
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
-        )
-    if nested and ask.disclosure == NO_SMALL_COUNT:
-        raise InputError(
-            tr(
-                "DISCLOSURE “{disclosure}” and PERIODS “{periods}” do not go together: what somebody who knows the "
-                "method learns from all periods at once cannot be checked yet. Choose another DISCLOSURE, or "
-                "“{other}”.",
-                disclosure=NO_SMALL_COUNT,
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
-        )
+def _say_what_periods_tell(plan: Plan, period: str, log: Log) -> None:
+    if period:
+        between, not_looked_at = said_between_periods(plan, period)
+        log.warn(*filter(None, [between]))
+        log.info(*filter(None, [not_looked_at]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...core import counted
-from ...core.anonymise import Account, anonymise
+from ...core.account import Account
+from ...core.anonymise import anonymise
 from ...core.engines.engine import Engine
 from ...core.engines.in_place import Matched
 from ...core.engines.profiling import match_in_place

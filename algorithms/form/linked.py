@@ -11,7 +11,7 @@ from qgis.core import (
     QgsProcessingParameterMultipleLayers,
 )
 
-from ...core.anonymise import Account
+from ...core.account import Account
 from ...core.areas import Areas
 from ...core.errors import InputError
 from ...core.job.linked import KEEP, KEY, KNOWN, SENSITIVE, Linking, by_table, linked_source, table_name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
 
-from ...core.anonymise import Account
+from ...core.account import Account
 from ...core.job.saying import said_of
 from ...core.job.signing import hashes_of
 from ...core.language import tr

@@ -14,7 +14,7 @@ from qgis.core import (
     QgsProcessingParameterFolderDestination,
 )
 
-from ...core.anonymise import Account
+from ...core.account import Account
 from ...core.job.saying import INPUTS, said_of, what_is_said
 from ...core.language import tr
 from ...core.package.dataset import tables_of_release

@@ -13,7 +13,7 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
 from qgis.PyQt.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
-from ...core.anonymise import Account
+from ...core.account import Account
 from ...core.job.signing import PREPARED_BY, PURPOSE, RECIPIENT, page_to_publish, signing_of
 from ...core.language import tr
 from ...core.package.folder import PAGE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from qgis.core import QgsProcessingParameterDefinition
 
-from ...core.anonymise import Account
+from ...core.account import Account
 from ...core.job.conditions import conditions_of
 from ...core.job.signing import particulars_of
 from ...core.language import tr

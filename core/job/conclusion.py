@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..anonymise import Account
+from ..account import Account
 from ..evaluation import Measures, placed
 from ..language import plural, tr
 from ..log import Log

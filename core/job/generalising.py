@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ..anonymise import refuse_left_with_coarser, refuse_with_coarser
+from ..ask import refuse_left_with_coarser, refuse_with_coarser
 from ..errors import InputError, first_values
 from ..generalising.asked import Generalising, generalising_asked, steps_asked
 from ..generalising.hierarchies import Hierarchy

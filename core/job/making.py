@@ -8,9 +8,11 @@ from functools import partial
 
 import numpy as np
 
+from ..account import Account
 from ..aggregation import APPROACHES, Aggregation
-from ..anonymise import Account, anonymise, rate, refuse_with_periods
+from ..anonymise import anonymise, rate
 from ..areas import Areas
+from ..ask import refuse_with_periods
 from ..attribute_costs import AttributeCost, attribute_costs, cost_sentence
 from ..baselines import BASELINES
 from ..configuration import Configuration, Run, aggregate, joined_to_least_population

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..anonymise import Account, Ask, anonymise, refuse_with_coarser
+from ..account import Account
+from ..anonymise import anonymise
 from ..areas import Areas
+from ..ask import Ask, refuse_with_coarser
 from ..dataclass import dataclass
 from ..disclosure.published import Published
 from ..errors import InputError, first_values

@@ -10,7 +10,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from ..anonymise import Account
+from ..account import Account
 from ..evaluation import Measures
 from ..job.configuring import settled_by_combination
 from ..job.making import Made, with_costs

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..anonymise import Account
+from ..account import Account
 from ..language import tr
 from ..linked.rows import LinkedRows
 from ..linked.tables import OURS, PERSON

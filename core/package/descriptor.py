@@ -13,7 +13,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from ..anonymise import Account
+from ..account import Account
 from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import InputError

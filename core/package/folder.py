@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..anonymise import Account
+from ..account import Account
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..formulas import warning_of_folder

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..anonymise import Account
+from ..account import Account
 from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import PrivacyError

@@ -51,10 +51,10 @@ class CarriedOn:
     source : the records, split by where they are shown; everybody : the areas and classes of all people of now, those
     too who are shown nowhere; requirement : what is asked of their classes, its k the largest of these releases; plan :
     what is shown; own : a plan of the same records that knows no earlier release; places : what the earlier releases
-    show; positions : of those of the same geography among all earlier ones; last : that which is updated;
-    least_change : by how many records a class of a region changes at least between any two of them, this one too:
-    their least k, as what an earlier one shows by a smaller k goes as a whole where fewer are left; n_rare : as in
-    `Changed`
+    show; update : what is asked; earlier : the releases of the same geography, as the register keeps them; positions :
+    theirs among all earlier ones; last : that which is updated, in the words of now; least_change : by how many records
+    a class of a region changes at least between any two of them, this one too: their least k, as what an earlier one
+    shows by a smaller k goes as a whole where fewer are left; n_rare : as in `Changed`
     """
 
     source: Source
@@ -63,6 +63,8 @@ class CarriedOn:
     plan: Plan
     own: Plan
     places: Sequence[Places]
+    update: Update
+    earlier: Sequence[Published]
     positions: Sequence[int]
     last: Published
     least_change: int
@@ -121,7 +123,10 @@ def carried_on(
     asked = split_source.requirement(wanted.k, wanted.l_diversity, wanted.max_share)
     asked = replace(asked, rows_identical=wanted.k if wanted.identical_rows else 1)
     plan = holding(plan, asked)
-    return CarriedOn(split_source, profile, asked, plan, own, places, positions, others[-1], min(ks), n_rare)
+    own_earlier = [earlier.releases[at] for at in positions]
+    return CarriedOn(
+        split_source, profile, asked, plan, own, places, update, own_earlier, positions, others[-1], min(ks), n_rare
+    )
 
 
 def _as_written_in(profile: Profile, release: Published) -> Published:

@@ -3,16 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .. import counted
 from ..disclosure.published import Published
-from ..disclosure.row_values import known_row_fields
+from ..disclosure.row_values import fields_in_new_words, known_row_fields, n_that_can_be_followed
 from ..errors import in_quotes
 from ..language import all_of, plural, tr
 from ..log import Log
+from ..plan import Plan
+from .carrying_on import CarriedOn
 from .updating import FURTHER, SHOWN, Changed, Update
 
 BEGIN_ANEW = 10.0  # per cent of the records that are suppressed or moved because of earlier releases
+
+
+def say_what_update_does(
+    carried: CarriedOn,
+    plan: Plan,
+    published: Published | None,
+    k: int,
+    log: Log,
+    beside_counts: bool = False,
+    sure: bool = True,
+) -> tuple[Changed, Published | None, tuple[str, ...]]:
+    """What an update changes, what the register is to keep of it, and what was said of it, for the report.
+
+    plan, published : what is released in the end, and what that shows; beside_counts, sure : as in `say_what_changed`,
+    the latter by what is known of the register alone
+    """
+    update, earlier = carried.update, carried.earlier
+    changed = carried.changed_by(plan, published)
+    new_words = [] if published is None else fields_in_new_words(published, earlier, k)
+    sure = sure and not new_words
+    said = say_what_changed(changed, update, len(earlier), carried.least_change, log, beside_counts, sure)
+    if published is None:
+        return changed, None, said
+    published = replace(published, updates=(update.entry, update.kind))
+    if update.identical_rows:
+        of_rows = say_who_is_held_back(published, changed.n_rare, k, log)
+    else:
+        changed = replace(changed, n_followed=n_that_can_be_followed(published, earlier, k))
+        of_rows = say_who_can_be_followed(published, changed.n_followed, k, log)
+    return changed, published, (*said, *of_rows, *say_what_is_in_new_words(new_words, k, log))
 
 
 def say_what_changed(
@@ -102,12 +135,10 @@ def say_what_changed(
     return (*said, later, anew)
 
 
-def say_that_k_is_more(earlier: Sequence[Published], positions: Sequence[int], k: int, log: Log) -> tuple[str, ...]:
-    """Say by which earlier release an update has a larger k than was asked for, and give the sentence for the report.
-
-    earlier : the releases of the register; positions : of those of this geography
-    """
-    strictest = max((earlier[at] for at in positions), key=lambda release: release.k)
+def say_that_k_is_more(earlier: Sequence[Published], k: int, log: Log) -> tuple[str, ...]:
+    """Say by which earlier release of its geography an update has a larger k than was asked for, and give the sentence
+    for the report."""
+    strictest = max(earlier, key=lambda release: release.k)
     more = tr(
         "K is {k}, and {release} was made with {theirs}: an update has {theirs}, too.",
         k=k,

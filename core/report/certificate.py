@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .. import counted
-from ..anonymise import Account
+from ..account import Account
 from ..disclosure.certificate import (
     AREAS,
     BESIDE_TABLES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..anonymise import Account
+from ..account import Account
 from ..arrays import to_list
 from ..evaluation import value_text
 from ..language import plural, tr

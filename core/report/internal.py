@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
-from ..anonymise import Account
+from ..account import Account
 from ..attribute_costs import AttributeCost
 from ..convergence import Convergence
 from ..dataclass import dataclass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..anonymise import Account
+from ..account import Account
 from ..language import tr
 from ..linked.saying import ALL_KNOWN, ONE_KNOWN, WITH_KEY, WITHOUT_KEY
 from ..linked.tables import ONE_ROW

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import counted
-from ..anonymise import Account
+from ..account import Account
 from ..areas import Areas
 from ..evaluation import Measures, RegionAudit, distance_of_equivalence_classes
 from ..language import as_data, plural, tr

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..anonymise import Account
+from ..account import Account
 from ..language import tr
 from ..plain_text import value_text
 from ..privacy.between_periods import said_between_periods

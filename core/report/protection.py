@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..anonymise import Account
+from ..account import Account
 from ..arrays import to_list
 from ..language import as_data, in_turn, plural, tr
 from ..plan import Plan

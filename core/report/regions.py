@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import counted
-from ..anonymise import Account
+from ..account import Account
 from ..arrays import to_list
 from ..language import plural, tr
 from .map_data import MapData, lost_map

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..anonymise import Account
+from ..account import Account
 from ..areas import Areas
 from ..arrays import to_list
 from ..dataclass import dataclass

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import counted
-from ..anonymise import Account
+from ..account import Account
 from ..dataclass import dataclass
 from ..errors import VbasError
 from ..evaluation import people_are_records, who_is_lost

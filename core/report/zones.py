@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import counted
-from ..anonymise import Account
+from ..account import Account
 from ..arrays import to_list
 from ..disclosure.guessing import MOST_AREAS, MOST_RECORDS, Guesses, guesses
 from ..evaluation import mean_distance_released

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..anonymise import Ask, rate
+from ..anonymise import rate
 from ..areas import Areas
+from ..ask import Ask
 from ..evaluation import Measures
 from ..levels import Levels
 from ..nesting.making import LevelOptions, build_levels

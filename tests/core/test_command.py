@@ -355,9 +355,10 @@ def test_who_breaks_off_twice_gets_one_sentence(job, tmp_path, capsys, monkeypat
     assert "nothing was written" in capsys.readouterr().err and not (tmp_path / "release").exists()
 
 
-STOPPING = (
-    [(signal.CTRL_BREAK_EVENT, 143)] if sys.platform == "win32" else [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)]
-)
+if sys.platform == "win32":
+    STOPPING = [(signal.CTRL_BREAK_EVENT, 143)]
+else:
+    STOPPING = [(signal.SIGINT, CANCELLED), (signal.SIGTERM, 143)]
 
 
 @pytest.mark.parametrize(("number", "code"), STOPPING)

@@ -11,7 +11,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from ...anonymise import Account
+from ...account import Account
 from ...arrays import to_list
 from ...crosswalk import LEFT_OUT, Crosswalk
 from ...disclosure.in_series import in_all_periods
