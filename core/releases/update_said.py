@@ -24,8 +24,8 @@ def say_what_update_does(
     published: Published | None,
     k: int,
     log: Log,
-    beside_counts: bool = False,
-    sure: bool = True,
+    beside_counts: bool,
+    sure: bool,
 ) -> tuple[Changed, Published | None, tuple[str, ...]]:
     """What an update changes, what the register is to keep of it, and what was said of it, for the report.
 
