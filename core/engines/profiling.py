@@ -18,7 +18,7 @@ from ..progress import Progress, silent
 from ..records.columns import Column, category_order, combine_codes
 from ..records.fields import RecordFields
 from ..records.matching import STOP, area_copy, match_areas
-from ..records.table import MOST_RECORDS, RecordTable, check_table, refuse_rows_of_nobody
+from ..records.table import MOST_RECORDS, RecordTable, check_enough_members, check_table, refuse_rows_of_nobody
 from . import steps
 from .engine import Arrow, Engine, EngineError, Expression, whole_numbers_of
 from .fields import checked
@@ -195,12 +195,21 @@ def match_in_place(in_place: InPlace, areas: Areas, unmatched: str = STOP, k: in
     }
     table = RecordTable(Column(used, in_place.areas), names, {}, records[used])
     check_table(table, k)
+    check_enough_members(_members_of(in_place), in_place.n_records, k)
     area_of = np.full(len(in_place.areas), -1, np.int64)
     area_of[used] = match_areas(table, areas, unmatched, in_place.fields.area)
     named = zip(in_place.fields.quasi_identifiers, in_place.classes.T, in_place.categories)
     refuse_area_copies(in_place, areas, area_of, {name: Column(codes, values) for name, codes, values in named})
     n_unmatched = int(records[area_of < 0].sum())
     return Matched(in_place, area_of, in_place.profile(area_of, len(areas)), n_unmatched)
+
+
+def _members_of(in_place: InPlace) -> dict[str, int]:
+    """How many persons and households there are, by the dictionaries of their fields."""
+    return {
+        kind: size_of(in_place.engine, in_place.dictionaries[f"m{position}"])
+        for position, kind in enumerate(in_place.fields.members)
+    }
 
 
 def refuse_area_copies(in_place: InPlace, areas: Areas, area_of: np.ndarray, columns: Mapping[str, Column]) -> None:

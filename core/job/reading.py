@@ -68,7 +68,7 @@ def records_of(job: Job, areas: Areas, k: int | None, aside: str = "", key: str 
     field = job.text("RECORD_REGION")
     records = match_records(table, areas, unmatched, SMALLEST_K if k is None else k, field, aside)
     if k is not None:
-        check_enough_members(table, k)
+        check_enough_members(table.n_members, table.n_records, k)
     job.info(
         plural(
             "{records} in {n} of {n_areas} areas, {classes} of quasi-identifiers.",

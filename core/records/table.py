@@ -62,6 +62,14 @@ class RecordTable:
         return len(self.area)
 
     @property
+    def n_members(self) -> dict[str, int]:
+        """How many persons and households there are, by kind."""
+        return {
+            kind: int(np.count_nonzero(count_codes(column.codes, len(column.categories))))
+            for kind, column in self.members.items()
+        }
+
+    @property
     def n_records(self) -> int:
         """Number of persons: rows, or the sum of the counts."""
         return len(self) if self.counts is None else int(self.counts.sum())
@@ -162,10 +170,12 @@ def refuse_rows_of_nobody(kind: str, lost: int) -> None:
     raise InputError(tr("{name} is missing in {rows}: {way}", name=MEMBER_FIELDS[kind], rows=rows, way=ways[kind]))
 
 
-def check_enough_members(table: RecordTable, k: int) -> None:
-    """Refuse records of fewer than k persons or households, of whom nothing could be released. Raises InputError."""
-    for kind, column in table.members.items():
-        n = int((count_codes(column.codes, len(column.categories)) > 0).sum())
+def check_enough_members(members: Mapping[str, int], n_records: int, k: int) -> None:
+    """Refuse records of fewer than k persons or households, of whom nothing could be released. Raises InputError.
+
+    members : how many of each kind there are
+    """
+    for kind, n in members.items():
         if n < k:
             raise InputError(
                 plural(
@@ -176,7 +186,7 @@ def check_enough_members(table: RecordTable, k: int) -> None:
                     n,
                     k=k,
                     name=MEMBER_FIELDS[kind],
-                    records=counted.records(table.n_records),
+                    records=counted.records(n_records),
                 )
             )
 

@@ -310,6 +310,23 @@ def test_rows_whose_person_is_blank_are_of_nobody_there_as_here(name, tmp_path, 
         count_in_place(engine, RecordFields("area", QUASI, KEPT, members={PERSONS: "who"}))
 
 
+@pytest.mark.parametrize("name", ["DuckDB over Parquet", "DuckDB over CSV", "PostgreSQL"])
+def test_a_field_that_tells_fewer_than_k_apart_is_named_there_as_here(name, tmp_path, request):
+    adapter = ADAPTERS[name]
+    for package in ENGINES[adapter.kind][2]:
+        needed(package)
+    from vbas.core.engines.profiling import count_in_place, match_in_place
+
+    columns = people_beside(adapter)
+    columns["person"] = [f"p{number % 3}" for number in range(len(columns["person"]))]
+    place = adapter.put(columns, tmp_path, request)
+    with open_engine(place.address, place.table) as engine:
+        in_place = count_in_place(engine, RecordFields("area", QUASI, KEPT, members={PERSONS: "person"}))
+        with pytest.raises(InputError, match=r"K is 5, and PERSON_ID has only 3 values in 1.?500 records, so nothing"):
+            match_in_place(in_place, areas(), k=5)
+        match_in_place(in_place, areas(), k=3)
+
+
 def month_after(columns: Columns, month: int) -> dict[str, list[Any]]:
     """The people a month later: some have left, some moved, some are new, and some have another diagnosis."""
     rng = np.random.default_rng(100 + month)
