@@ -52,7 +52,8 @@ class Cells:
                         self.last, np.arange(first, min(first + CHUNK, n_rows), dtype=np.int64), side="right"
                     )
                 columns = [texts[codes[rows]].tolist() for texts, codes in zip(self.texts, self.codes)]
-                out.write("".join(line + self.end for line in map(",".join, zip(*columns))).encode("utf-8"))
+                lines = self.end.join(map(",".join, zip(*columns)))
+                out.write((lines + self.end).encode("utf-8"))
 
 
 def cells_of(table: Table, write: Callable[[Path, Table], None]) -> Cells | None:
