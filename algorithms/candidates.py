@@ -181,4 +181,4 @@ def _lost_for_research(account: Account) -> list[str]:
             half=half,
             most=most,
         )
-    return [lost, *(column.sentence for column in account.source.values().coarsened.values())]
+    return [lost, *(column.sentence for column in account.coarsened.values())]

@@ -18,14 +18,16 @@ from .privacy.derivable import NO_SMALL_COUNT
 from .privacy.kept_field import KeptField
 from .privacy.requirement import Protection, Requirement
 from .profile import Profile
+from .records.coarsened import Coarsened
 from .release import Release, smallest_class
 from .releases.updating import Changed
-from .source import ReleasedRows, Source
+from .source import ReleasedRows
 
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """A release and what is known of it, or what one would be: then `rows` is None.
+    """A release and what is known of it, or what one would be: then `rows` is None. The records themselves are let go:
+    there may be tens of millions of them, and what is released is written next.
 
     Attributes
     ----------
@@ -33,8 +35,10 @@ class Account:
         What was asked.
     areas : Areas
         With their people.
-    source : Source
-        Where the records are.
+    coarsened : mapping of str to Coarsened
+        By name, the quasi-identifiers that are shown coarser than they were read.
+    n_unmatched : int
+        Records of no known area.
     plan : Plan
         By region and what is shown.
     requirement : Requirement
@@ -83,7 +87,8 @@ class Account:
 
     ask: Ask
     areas: Areas
-    source: Source
+    coarsened: Mapping[str, Coarsened]
+    n_unmatched: int
     plan: Plan
     requirement: Requirement
     measures: Measures

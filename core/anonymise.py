@@ -205,7 +205,8 @@ def anonymise(
     return Account(
         ask,
         areas,
-        at_hand,
+        at_hand.values().coarsened,
+        at_hand.n_unmatched,
         plan,
         requirement,
         measures,
@@ -264,7 +265,8 @@ def rate(
     refuse_with_periods(ask, ask.is_nested(levels), bool(levels.coarser))
     at_hand, requirement, plan = _planned(areas, source, levels, ask, progress)
     measures, audit = _measured(areas, plan, sites, ask.is_nested(levels), at_hand.n_unmatched)
-    return Account(ask, areas, at_hand, plan, requirement, measures, audit)
+    coarsened = at_hand.values().coarsened
+    return Account(ask, areas, coarsened, at_hand.n_unmatched, plan, requirement, measures, audit)
 
 
 def _planned(

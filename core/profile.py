@@ -89,28 +89,28 @@ def profile_records(
         sizes = [max(len(classes), 1)]
     else:
         numbered, classes = [column.codes for column in columns], None
-    # Those of no known area come first.
     cells, totals, cell_of = count_combinations(
         [area_codes, *numbered], [n_areas, *sizes], record_counts, least=NO_AREA
     )
-    area, of_class = np.divmod(cells, prod(sizes))
-    occurring, column_of = number_keys(of_class, prod(sizes))
+    # The cells are in the order of a sparse matrix by rows already, those of no known area first. There may be nearly
+    # as many as records: what they are worked out by is not in memory together.
+    reach = prod(sizes)
+    first_of_area = np.searchsorted(cells, (np.arange(1, n_areas + 2, dtype=np.int64) * reach).astype(cells.dtype))
+    nowhere = int(first_of_area[0])
+    cells %= reach
+    occurring, column_of = number_keys(cells, reach)
+    del cells
     if classes is None:
         classes = np.column_stack(np.unravel_index(occurring, sizes)).astype(np.int64)
     else:
         classes = classes[occurring]
-    kept = area > 0
-    # The cells are in the order of a sparse matrix by rows already.
-    index = np.int32 if max(len(cells), len(classes)) <= LARGEST_INT32 else np.int64
+    index = np.int32 if max(len(column_of), len(classes)) <= LARGEST_INT32 else np.int64
+    column_of = column_of[nowhere:].astype(index, copy=False)
     # Numbers that others square: so they are long, whatever holds them.
-    totals, column_of = totals.astype(np.int64, copy=False), column_of.astype(index, copy=False)
-    if not kept.all():
-        area, totals, column_of = area[kept], totals[kept], column_of[kept]
-        number = np.append(np.where(kept, np.cumsum(kept, dtype=np.int64) - 1, -1), -1).astype(
-            cell_of.dtype
-        )  # the last for left out
+    totals = totals[nowhere:].astype(np.int64, copy=False)
+    if nowhere:
         for rows in stretches(len(cell_of)):
-            cell_of[rows] = number[cell_of[rows]]
-    first_of_area = np.searchsorted(area, np.arange(1, n_areas + 2, dtype=np.int64)).astype(index)
+            cell_of[rows] = np.maximum(cell_of[rows] - nowhere, -1)
+    first_of_area = (first_of_area - nowhere).astype(index)
     counts = sparse.csr_matrix((totals, column_of, first_of_area), shape=(n_areas, len(classes)))
     return Profile(counts, classes, tuple(c.categories for c in columns), tuple(quasi_identifiers)), cell_of

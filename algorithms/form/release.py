@@ -69,7 +69,7 @@ def release_table(form: Form, account: Account, release: Release) -> tuple[Table
     numbers = account.levels.numbers(release.level, release.region)
     front = {LEVEL: release.level + 1} if account.nested else {}
     places = {**front, NUMBER: numbers}
-    coarsened = {*account.source.values().coarsened, *account.levels.coarser}
+    coarsened = {*account.coarsened, *account.levels.coarser}
     counts, n_quasi = release.counts if release.counted else None, len(account.plan.profile.quasi_identifiers)
     source, k = form.layers.source("RECORDS"), account.ask.k
     if account.requirement.rows_identical > 1:  # then all that a row shows makes a class

@@ -164,7 +164,7 @@ def with_costs(
     say_who_is_lost(log, account)
     if account.nested or account.changed is not None:  # who waits in an update waits by no quasi-identifier of its plan
         return remarks, ""
-    terms = Terms(account.ask.k, account.requirement, account.source.n_unmatched)
+    terms = Terms(account.ask.k, account.requirement, account.n_unmatched)
     costs = (*costs_of(account.plan, hierarchies, terms), account.measures.suppression_percent)
     return replace(remarks, costs=costs), next_step(*costs) or finer_regions(account)
 

@@ -97,14 +97,14 @@ class Anonymized:
     @cached_property
     def records(self) -> Any:
         """The released rows, a frame of the kind that the records came in: for release."""
-        release, table = self.account.release, self.account.source.values()
+        release = self.account.release
         rows, nested = release.rows, self.account.nested
         numbers = self.account.levels.numbers(release.level, release.region)
         columns = {LEVEL: _numbers(release.level + 1)} if nested else {}
         columns.update({REGION: _numbers(numbers), **release.fields})
         if release.counted:
             columns[RECORDS] = _numbers(release.counts)
-        changed = {*table.coarsened, *self.account.levels.coarser}
+        changed = {*self.account.coarsened, *self.account.levels.coarser}
         kept = [name for name in release.fields if name not in changed]
         frame: Any = self._job.table("RECORDS")  # which a library has as a frame
         return frame.like(columns_at(columns, rows), kept)

@@ -111,7 +111,7 @@ def _linked(account: Account, rows: LinkedRows) -> DataTable:
 
 
 def _records(account: Account, release: Release) -> DataTable:
-    table, nested, levels = account.source.values(), account.nested, account.levels
+    nested, levels, n_quasi = account.nested, account.levels, len(account.plan.profile.quasi_identifiers)
     sensitive = {shares.field for shares in account.requirement.shares}
     flags = {OURS + rows.name for rows in ([] if account.rows is None else account.rows.linked)}
     numbers = levels.numbers(release.level, release.region)
@@ -126,8 +126,8 @@ def _records(account: Account, release: Release) -> DataTable:
             fields.append(_own(declared_linked.RELEASED_PERSONS, name, WHOSE if name == PERSON else FLAG))
             columns.append(plain)
             continue
-        role = QUASI if position < len(table.quasi_identifiers) else SENSITIVE if name in sensitive else KEPT
-        coarsened = table.coarsened.get(name)
+        role = QUASI if position < n_quasi else SENSITIVE if name in sensitive else KEPT
+        coarsened = account.coarsened.get(name)
         said = tr("Coarser at the last levels than at the first.") if name in levels.coarser else ""
         fields.append(DataField(name, kind, name, said, "", role, coarsened.level if coarsened else 0))
         columns.append(plain)

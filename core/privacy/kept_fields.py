@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..plan import SUPPRESSED, Plan, areas_at, of_rows
-from ..records.columns import Column, columns_at, looked_up
+from ..records.columns import Column, columns_at, integer_up_to, looked_up
 from ..records.matching import Records
 from .association import (
     Places,
@@ -32,13 +32,14 @@ def examine_kept_fields(plan: Plan, records: Records) -> list[KeptField]:
     table = records.table
     if not table.kept:
         return []
-    equivalence_class = of_rows(plan.counted.equivalence_class_of, records.cell_of)
+    of_cells = plan.counted.equivalence_class_of
+    equivalence_class = of_rows(of_cells.astype(integer_up_to(len(plan.records))), records.cell_of)
     rows = rows_looked_at(equivalence_class, len(plan.records))
     area = areas_at(plan.profile_of_records, records.cell_of[rows])
     columns = columns_at(table.kept, rows)
     quasi = {name: column.codes[rows] for name, column in table.quasi_identifiers.items()}
     originals = {name: column.original.codes[rows] for name, column in table.coarsened.items()}
-    equivalence_class = equivalence_class[rows]  # those of all are not held meanwhile
+    equivalence_class = equivalence_class[rows].astype(np.int64)  # those of all are not held meanwhile
     return examine_rows(plan, equivalence_class, area, columns, quasi, originals)
 
 

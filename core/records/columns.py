@@ -271,7 +271,12 @@ def _keys(values: np.ndarray) -> np.ndarray:
 
 def smallest_integers(codes: np.ndarray, n_codes: int) -> np.ndarray:
     """The codes 0..n_codes - 1 in the smallest integer type that holds them: memory matters at tens of millions."""
-    return codes.astype(np.min_scalar_type(-max(n_codes, 1)), copy=False)
+    return codes.astype(smallest_integer(n_codes), copy=False)
+
+
+def smallest_integer(n_codes: int) -> np.dtype:
+    """The smallest type of integers that holds 0..n_codes - 1, and -1."""
+    return np.min_scalar_type(-max(n_codes, 1))
 
 
 def combine_codes(codes: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
@@ -327,8 +332,8 @@ def count_combinations(
     """
     # The numbers of tens of millions of rows, and what sorts them, are never in memory together.
     n_rows, reach = len(codes[0]), (int(sizes[0]) - least) * prod(map(int, sizes[1:]))
-    number, total = _holding(reach), _holding(n_rows) if weights is None else np.int64
-    position = np.full(n_rows if placed else 0, -1, _holding(n_rows))
+    number, total = integer_up_to(reach), integer_up_to(n_rows) if weights is None else np.int64
+    position = np.full(n_rows if placed else 0, -1, integer_up_to(n_rows))
     of_stretches: list[tuple[np.ndarray, np.ndarray]] = []
     for rows in stretches(n_rows):
         of_rows = [column[rows] for column in codes] + ([] if weights is None else [weights[rows]])
@@ -347,12 +352,9 @@ def count_combinations(
                 position[rows][there] = own
         else:
             unique, counts = count_keys(key, reach)
-        of_stretches.append((unique.astype(number), counts.astype(total)))
-    occurring = np.concatenate([np.empty(0, number), *(unique for unique, _ in of_stretches)])
-    occurring.sort()
-    new = np.ones(len(occurring), bool)
-    np.not_equal(occurring[1:], occurring[:-1], out=new[1:])
-    occurring = occurring[new]
+        most = int(counts.max(initial=0))
+        of_stretches.append((unique.astype(number), counts.astype(smallest_integer(most + 1))))
+    occurring = _sorted_once(np.concatenate([np.empty(0, number), *(unique for unique, _ in of_stretches)]))
     totals = np.zeros(len(occurring), total)
     for i, rows in enumerate(stretches(n_rows)):
         unique, counts = of_stretches[i]
@@ -363,6 +365,22 @@ def count_combinations(
             # The last is for those that are left out.
             position[rows] = np.append(place, -1).astype(position.dtype)[position[rows]]
     return occurring, totals, position
+
+
+def _sorted_once(numbers: np.ndarray) -> np.ndarray:
+    """Each of the numbers once, ascending; what they are given in is used for it, so that no copy is in memory."""
+    numbers.sort()
+    n, last = 0, None
+    for rows in stretches(len(numbers)):
+        some = numbers[rows]
+        new = np.ones(len(some), bool)
+        np.not_equal(some[1:], some[:-1], out=new[1:])
+        new[0] = last is None or some[0] != last
+        last, kept = some[-1], some[new]
+        numbers[n : n + len(kept)] = kept
+        n += len(kept)
+    numbers.resize(n, refcheck=False)
+    return numbers
 
 
 def different_rows(
@@ -380,12 +398,14 @@ def different_rows(
     sizes = [max(int(size), 1) for size in sizes]
     if prod(sizes) <= LARGEST_INT64:
         numbers, counts, shown_as = count_combinations(codes, sizes, weights, placed=placed)
-        different = []
-        for size in reversed(sizes[1:]):
-            numbers, code = np.divmod(numbers, size)
-            different.append(smallest_integers(code, size))
-        different.append(smallest_integers(numbers, sizes[0]))
-        return different[::-1], counts.astype(np.int64, copy=False), shown_as
+        different = [np.empty(len(numbers), smallest_integer(size)) for size in sizes]
+        for some in stretches(len(numbers)):
+            left = numbers[some]
+            for position in reversed(range(1, len(sizes))):
+                left, different[position][some] = np.divmod(left, sizes[position])
+            different[0][some] = left
+        del numbers
+        return different, counts.astype(np.int64, copy=False), shown_as
     there = np.flatnonzero(codes[0] >= 0)
     which, rows = combine_codes([column[there] for column in codes], sizes)
     # bincount adds in floating point: exact up to 2**53 records.
@@ -403,7 +423,7 @@ def count_codes(codes: np.ndarray, n_codes: int, weights: np.ndarray | None = No
     return counts
 
 
-def _holding(most: int) -> type[np.signedinteger]:
+def integer_up_to(most: int) -> type[np.signedinteger]:
     """The type of numbers up to this."""
     return np.int32 if most <= LARGEST_INT32 else np.int64
 
@@ -435,7 +455,7 @@ def number_keys(keys: np.ndarray, reach: int) -> tuple[np.ndarray, np.ndarray]:
     occurs = np.zeros(reach, bool)
     occurs[keys] = True
     unique = np.flatnonzero(occurs)
-    number = np.cumsum(occurs, dtype=_holding(reach))
+    number = np.cumsum(occurs, dtype=integer_up_to(reach))
     position = number[keys].astype(np.int64)
     position -= 1
     return unique, position

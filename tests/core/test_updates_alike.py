@@ -141,8 +141,7 @@ def test_rare_rows_are_shown_in_a_larger_region_or_not_at_all():
 def test_a_release_with_a_rare_row_is_refused_whatever_made_it():
     people = {(0, 0): 20, (1, 0): 20, (0, 1): 2}
     first = anonymise(AREAS, month_of(people), Levels((ONE_LEVEL,)), Ask(3, earlier=Earlier([])))
-    assert isinstance(first.source.values(), RecordTable)
-    records = match_records(first.source.values(), AREAS)
+    records = month_of(people)
     assert apply(first.plan, records, (), first.requirement).n_records == 42
     with pytest.raises(PrivacyError, match="a row that fewer than 3 rows of its class look like"):
         apply(first.plan, records, (), replace(first.requirement, rows_identical=3))
