@@ -278,6 +278,7 @@ def _planned(
     if levels.coarser:
         at_hand, hierarchies = at_hand.as_text(hierarchies, levels.coarser, areas)
     requirement = at_hand.requirement(ask.k, ask.l_diversity, ask.max_share)
+    requirement.refuse_impossible()
     check_period(ask, at_hand.profile.quasi_identifiers)
     if ask.the_same_in_all:
         requirement = with_series(requirement, at_hand.profile, ask.period)

@@ -81,11 +81,13 @@ def terms_of(job: Job, records: Source) -> Terms:
     k, requirement = job.whole("K"), None
     if job.has("SENSITIVE"):
         requirement = records.requirement(k, job.whole("L_DIVERSITY"), job.number("MAX_SHARE"))
+        requirement.refuse_impossible()
     return in_all_periods(Terms(k, requirement, records.n_unmatched), records.profile, same_in_all_of(job))
 
 
 def terms_as_asked(ask: Ask, records: Records) -> Terms:
     """What is asked of a release of these records, for searches that count what one would suppress."""
     requirement = requirement_of(records, ask.k, ask.l_diversity, ask.max_share)
+    requirement.refuse_impossible()
     terms = Terms(ask.k, requirement, records.n_unmatched)
     return in_all_periods(terms, records.profile, ask.period if ask.the_same_in_all else "")

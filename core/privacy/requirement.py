@@ -12,7 +12,8 @@ from dataclasses import field
 import numpy as np
 
 from ..dataclass import dataclass
-from ..language import tr
+from ..errors import InputError
+from ..language import plural, rounded_up, tr
 from ..parameters import DEFAULT_K, L_DIVERSITY, MAX_SHARE, K
 from .diversity import (
     Diversity,
@@ -64,6 +65,37 @@ class Requirement:
     def asks_for_more(self) -> bool:
         """Whether anything but k rows is asked for."""
         return bool(self.members) or self.asks_for_values
+
+    def refuse_impossible(self) -> None:
+        """Refuse what no class can have, since all records together have not. Raises InputError."""
+        for shares in self.shares:
+            n = len(np.unique(shares.value))
+            least = 100 / max(n, 1)
+            if self.l_diversity > max(n, 1):
+                raise InputError(
+                    plural(
+                        "L_DIVERSITY is {l_diversity}, and “{field}” has only {n} value in all records, so nothing "
+                        "could be released: ask for fewer values, or leave the field out of SENSITIVE.",
+                        "L_DIVERSITY is {l_diversity}, and “{field}” has only {n} values in all records, so nothing "
+                        "could be released: ask for fewer values, or leave the field out of SENSITIVE.",
+                        n,
+                        l_diversity=self.l_diversity,
+                        field=shares.field,
+                    )
+                )
+            if self.max_share < least * (1 - 1e-12):
+                raise InputError(
+                    plural(
+                        "MAX_SHARE is {max_share:g} %, and “{field}” has only {n} value in all records, so nothing "
+                        "could be released: allow {least:g} % or more, or leave the field out of SENSITIVE.",
+                        "MAX_SHARE is {max_share:g} %, and “{field}” has only {n} values in all records, so nothing "
+                        "could be released: allow {least:g} % or more, or leave the field out of SENSITIVE.",
+                        n,
+                        max_share=self.max_share,
+                        field=shares.field,
+                        least=rounded_up(least),
+                    )
+                )
 
     def has(self, kind: str) -> bool:
         """Whether members of a kind are counted: of persons, rows are not people."""

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vbas.core.crosswalk import number_compactly
+from vbas.core.anonymise import Ask, anonymise, rate
+from vbas.core.areas import make_areas
+from vbas.core.crosswalk import Crosswalk, number_compactly
 from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import RegionAudit, evaluate
-from vbas.core.levels import make_levels, own_regions
+from vbas.core.levels import Levels, make_levels, own_regions
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import suppress
 from vbas.core.privacy.diversity import diversity_of, several_values_of, shares_of
@@ -212,3 +214,31 @@ def test_where_nothing_is_released_no_class_is_said_to_hold_0_persons():
 def test_where_no_class_at_all_could_meet_what_is_asked_of_a_field_it_is_named(values, asked, said):
     shares = shares_of("ill", np.arange(3), np.array(values), None)
     assert said in nothing_released(Requirement(2, shares=(shares,), **asked), False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (
+            {"l_diversity": 4},
+            "L_DIVERSITY is 4, and “ill” has only 3 values in all records, so nothing could be released",
+        ),
+        ({"max_share": 33.0}, "MAX_SHARE is 33 %, and “ill” has only 3 values in all records, .* allow 33.4 % or more"),
+    ],
+)
+def test_what_the_values_of_all_records_cannot_hold_is_refused_before_the_work(asked, sentence):
+    """It became a release of nobody, and was called done."""
+    areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
+    ill = column_from_values(["cold", "flu", None] * 10)
+    table = RecordTable(
+        column_from_values(["a", "b"] * 15),
+        {"sex": column_from_values(["F"] * 30)},
+        {"ill": ill},
+        sensitive=("ill",),
+    )
+    records, levels = match_records(table, areas), Levels((Crosswalk(np.array([0, 0]), 1),))
+    for work in (anonymise, rate):
+        with pytest.raises(InputError, match=sentence):
+            work(areas, records, levels, Ask(3, **asked))
+    possible = {"l_diversity": 3} if "l_diversity" in asked else {"max_share": 33.4}
+    assert anonymise(areas, records, levels, Ask(3, **possible)).release.n_records == 30

@@ -307,8 +307,8 @@ def test_a_release_that_showed_nothing_is_carried_on():
     areas = make_areas(["a", "b"], np.array([[0.0, 0.0], [9.0, 0.0]]), np.ones(2))
     levels = Levels((Crosswalk(np.array([0, 1]), 2),))
     town = town_of([(a, 0, i % 2, i % 2) for a in range(2) for i in range(8)], areas, ("ill",))
-    nothing = anonymise(areas, town, levels, Ask(3, l_diversity=3, earlier=Earlier([])))
-    kept_in_register = replace(published_of(nothing), sensitive=(), rows=None)
+    nothing = anonymise(areas, town, levels, Ask(9, earlier=Earlier([])))
+    kept_in_register = replace(published_of(nothing), sensitive=(), rows=None, k=3)
     ask = Ask(3, earlier=Earlier([kept_in_register]), update=Update(0))
     assert not nothing.release.n_records and anonymise(areas, town, levels, ask).release.n_records
 
