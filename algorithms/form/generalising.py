@@ -43,8 +43,8 @@ def generalising_parameters() -> Iterable[QgsProcessingParameterDefinition]:
         tr(
             "A table with the fields attribute, value, level_1, level_2, …: a row for each value of a "
             "quasi-identifier, with its coarser value at each level. Every level joins whole values of the "
-            "level before; “*” says nothing. A missing value stays missing unless the table has a row for it. "
-            "Values are compared as text."
+            "level before; “*” says nothing. A missing value stays missing unless the table has a row for it or "
+            "all others become “*”. Values are compared as text."
         ),
         optional=True,
         advanced=True,

@@ -43,7 +43,7 @@ def register_parameters() -> Iterable[QgsProcessingParameterDefinition]:
     )
     yield choice(
         "REGISTER_ACTION",
-        tr("Earlier releases: if this release and they together disclose small counts"),
+        tr("Earlier releases: if this release and earlier ones together disclose small counts"),
         ACTIONS,
         STOP,
         tr(
