@@ -92,15 +92,13 @@ class ClusterScan(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         model = form.text("MODEL")
         if model == BERNOULLI and form.text("DENOMINATOR") == POPULATION:
-            raise InputError(
-                tr(
-                    "“{model}” counts cases and others among the records: choose “{poisson}”, or another DENOMINATOR.",
-                    model=BERNOULLI,
-                    poisson=POISSON,
-                )
+            raise InputError.saying(
+                "“{model}” counts cases and others among the records: choose “{poisson}”, or another DENOMINATOR.",
+                model=BERNOULLI,
+                poisson=POISSON,
             )
         if model == BERNOULLI and form.field_names("ADJUST"):
-            raise InputError(tr("“{model}” has no ADJUST: choose “{poisson}”.", model=BERNOULLI, poisson=POISSON))
+            raise InputError.saying("“{model}” has no ADJUST: choose “{poisson}”.", model=BERNOULLI, poisson=POISSON)
         release, outcome = read_outcome(form, tested=True)
         layer = release.layer
         result = scan(

@@ -186,7 +186,7 @@ def linking_of(job: FormJob) -> Linking:
     sources = job.layers.sources(LINKED_TABLES)
     tables = {name_of_source(source): LayerTable(source, job.layers.feedback) for source in sources}
     if len(tables) < len(sources):
-        raise InputError(tr("LINKED_TABLES: two layers have the same name; rename one of them."))
+        raise InputError.saying("LINKED_TABLES: two layers have the same name; rename one of them.")
 
     def named(parameter: str) -> dict[str, list[str]]:
         typed = [part for part in job.text(parameter).split(";") if part.strip()]

@@ -178,20 +178,15 @@ def _refuse_row_numbers(job: FormJob) -> None:
         return
     area = job.text("REGION_ID") if job.has("REGION_ID") else ""
     if area == field:
-        raise InputError(
-            tr(
-                "RECORD_REGION and REGION_ID are both “{field}”, which numbers the rows of a table and identifies no "
-                "area: choose the fields that hold the identifiers of the areas.",
-                field=field,
-            )
-        )
-    raise InputError(
-        tr(
-            "RECORD_REGION is “{field}”, which numbers the rows of a table and identifies no area: choose the field "
-            "that "
-            "holds the identifiers of the areas.",
+        raise InputError.saying(
+            "RECORD_REGION and REGION_ID are both “{field}”, which numbers the rows of a table and identifies no area: "
+            "choose the fields that hold the identifiers of the areas.",
             field=field,
         )
+    raise InputError.saying(
+        "RECORD_REGION is “{field}”, which numbers the rows of a table and identifies no area: choose the field that "
+        "holds the identifiers of the areas.",
+        field=field,
     )
 
 
