@@ -15,12 +15,7 @@ from .privacy.diversity import shares_of
 from .privacy.kept_field import KeptField
 from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from .privacy.requirement import Requirement
-from .records.columns import (
-    Column,
-    different_rows,
-    number_keys,
-    smallest_integers,
-)
+from .records.columns import Column, different_rows, number_keys, smallest_integers
 from .records.matching import Records
 from .records.table import RecordTable
 

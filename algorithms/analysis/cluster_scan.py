@@ -20,13 +20,7 @@ from ..form.effective import Conditions
 from ..form.form import Form
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, filled
-from .outcomes import (
-    OUTCOME_CONDITIONS,
-    POPULATION,
-    draw_parameters,
-    outcome_parameters,
-    read_outcome,
-)
+from .outcomes import OUTCOME_CONDITIONS, POPULATION, draw_parameters, outcome_parameters, read_outcome
 from .released import spread_parameters
 
 

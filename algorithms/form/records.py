@@ -16,13 +16,7 @@ from ...core.language import plural, tr
 from ...core.parameters import SMALLEST_K
 from ...core.profile import Profile, profile_records
 from ...core.records.fields import RecordFields
-from ...core.records.matching import (
-    STOP,
-    SUPPRESS,
-    UNMATCHED,
-    Records,
-    match_areas,
-)
+from ...core.records.matching import STOP, SUPPRESS, UNMATCHED, Records, match_areas
 from ...core.records.table import RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource

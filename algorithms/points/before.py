@@ -7,12 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import shapely
-from qgis.core import (
-    QgsCoordinateReferenceSystem,
-    QgsProcessingParameterDefinition,
-    QgsVectorLayer,
-    QgsWkbTypes,
-)
+from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingParameterDefinition, QgsVectorLayer, QgsWkbTypes
 
 from ...core.errors import InputError
 from ...core.language import tr

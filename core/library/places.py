@@ -17,12 +17,7 @@ import shapely
 from .. import counted
 from ..areas import Areas, checked_identifiers, look_like_degrees, make_areas
 from ..dataclass import dataclass
-from ..drawing import (
-    joined_at_antimeridian,
-    level_shapes,
-    split_at_antimeridian,
-    voronoi_cells_of,
-)
+from ..drawing import joined_at_antimeridian, level_shapes, split_at_antimeridian, voronoi_cells_of
 from ..errors import InputError, first_values
 from ..job.values import POINT_ON_SURFACE, field_named, position_of
 from ..language import tr

@@ -25,20 +25,9 @@ from .comparable import related
 from .earlier import Earlier
 from .keeping import Places
 from .naming import with_values
-from .update_refused import (
-    check_empty_values,
-    check_updated_releases,
-)
+from .update_refused import check_empty_values, check_updated_releases
 from .updates import Comparing
-from .updating import (
-    Changed,
-    Update,
-    changed,
-    check_update,
-    places_of,
-    under_levels,
-    updated,
-)
+from .updating import Changed, Update, changed, check_update, places_of, under_levels, updated
 from .valued import Wanted
 from .writing import written_otherwise
 

@@ -15,13 +15,7 @@ from ..areas import Areas
 from ..arrays import turns
 from ..dataclass import dataclass
 from ..disclosure.published import Published
-from ..disclosure.row_values import (
-    column_beside,
-    names_beside,
-    parts_of,
-    row_values_in,
-    written_as,
-)
+from ..disclosure.row_values import column_beside, names_beside, parts_of, row_values_in, written_as
 from ..disclosure.values import Values, as_text
 from ..errors import InputError, first_values
 from ..language import as_data

@@ -5,14 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, Callable, TypeVar
 
-from qgis.core import (
-    Qgis,
-    QgsApplication,
-    QgsMessageLog,
-    QgsProcessingException,
-    QgsProcessingFeedback,
-    QgsTask,
-)
+from qgis.core import Qgis, QgsApplication, QgsMessageLog, QgsProcessingException, QgsProcessingFeedback, QgsTask
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ...algorithms.form.refusals import fault_of_the_program

@@ -5,11 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from qgis.core import (
-    QgsAbstractDatabaseProviderConnection,
-    QgsProcessingUtils,
-    QgsProviderRegistry,
-)
+from qgis.core import QgsAbstractDatabaseProviderConnection, QgsProcessingUtils, QgsProviderRegistry
 
 from ....core.errors import InputError, first_values
 from ....core.publish.names import check_file_name, check_length, check_name, check_table_name

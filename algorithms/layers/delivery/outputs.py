@@ -12,12 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingFeedback,
-    QgsProcessingUtils,
-    QgsVectorLayer,
-)
+from qgis.core import QgsProcessing, QgsProcessingFeedback, QgsProcessingUtils, QgsVectorLayer
 
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
