@@ -11,14 +11,7 @@ from ..core.account import Account
 from ..core.configuration import RECOMMENDED
 from ..core.dataclass import dataclass
 from ..core.errors import Cancelled, VbasError
-from ..core.evaluation import (
-    ByArea,
-    Measures,
-    evaluate_by_area,
-    people_are_records,
-    people_shown,
-    who_is_lost,
-)
+from ..core.evaluation import ByArea, Measures, evaluate_by_area, people_are_records, people_shown, who_is_lost
 from ..core.job.rules import of_records
 from ..core.job.signing import made_by
 from ..core.job.values import AREAS, NESTED

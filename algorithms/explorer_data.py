@@ -28,7 +28,6 @@ from ..core.job.levels import level_options_of
 from ..core.job.making import READ, aggregations_used, estimated, need_neighbours
 from ..core.job.rules import hold_before_a_place
 from ..core.job.values import CONFIGURATION, NESTED, ONE_LEVEL
-from ..core.language import tr
 from ..core.levels import Levels
 from ..core.nesting.making import LevelOptions, build_levels
 from ..core.profile import Profile
@@ -172,7 +171,7 @@ class Reading:
     def __init__(self, parameters: Mapping[str, object]) -> None:
         self._algorithm = QgsApplication.processingRegistry().createAlgorithmById(MAIN)
         if self._algorithm is None:
-            raise VbasError(tr("VBAS is not in the toolbox: switch the plugin off and on again under Plugins."))
+            raise VbasError.saying("VBAS is not in the toolbox: switch the plugin off and on again under Plugins.")
         # Without the project, whose variables QGIS makes anew for whoever asks, in another thread too, while the map
         # asks for them in its own: the layers are given themselves, and all else that is needed of it.
         project = QgsProject.instance()

@@ -16,12 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from osgeo import gdal
-from qgis.core import (
-    QgsApplication,
-    QgsProcessingContext,
-    QgsProviderRegistry,
-    QgsVectorLayer,
-)
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProviderRegistry, QgsVectorLayer
 
 from vbas.tests import postgres_server
 

@@ -33,13 +33,7 @@ from .nesting.series import check_series
 from .nesting.views import as_released
 from .plan import Plan, suppress
 from .policy import hold_release
-from .privacy.beside import (
-    TablesBeside,
-    hold_beside_and_together,
-    people_beside,
-    tables_beside,
-    too_many_together,
-)
+from .privacy.beside import TablesBeside, hold_beside_and_together, people_beside, tables_beside, too_many_together
 from .privacy.between_periods import said_between_periods
 from .privacy.count_rows import rows_elsewhere
 from .privacy.derivable import NO_SMALL_COUNT

@@ -13,7 +13,7 @@ from . import counted
 from .adjacency import Adjacency
 from .dataclass import dataclass
 from .errors import Counted, InputError, first_values, refuse_where
-from .language import plural, tr
+from .language import tr
 from .plain_text import is_missing, plain_text
 from .scientific import spatial
 
@@ -135,34 +135,28 @@ def make_areas(
     """
     points = np.asarray(points, dtype=float).reshape(-1, 2)
     if len(points) == 0:
-        raise InputError(tr("{layer} is empty: give a layer with at least two areas.", layer=layer))
+        raise InputError.saying("{layer} is empty: give a layer with at least two areas.", layer=layer)
     if len(points) == 1:
-        raise InputError(
-            tr(
-                "{layer} has only one area, so there is nothing to merge: give a layer with at least two areas.",
-                layer=layer,
-            )
+        raise InputError.saying(
+            "{layer} has only one area, so there is nothing to merge: give a layer with at least two areas.",
+            layer=layer,
         )
     texts = checked_identifiers(identifiers, tr("Field “{field}” of {layer}", field=field, layer=layer))
     unusable = ~np.isfinite(points).all(axis=1)
     if unusable.any():
-        raise InputError(
-            plural(
-                "{n} area of {layer} has an empty geometry ({first}): repair or remove it.",
-                "{n} areas of {layer} have an empty geometry ({first}): repair or remove them.",
-                int(unusable.sum()),
-                layer=layer,
-                first=first_values(texts[unusable]),
-            )
+        raise InputError.counting(
+            "{n} area of {layer} has an empty geometry ({first}): repair or remove it.",
+            "{n} areas of {layer} have an empty geometry ({first}): repair or remove them.",
+            int(unusable.sum()),
+            layer=layer,
+            first=first_values(texts[unusable]),
         )
     if not in_metres and look_like_degrees(points):
-        raise InputError(
-            tr(
-                "{layer} has longitudes and latitudes in place of metres, it seems: all its points are within ±180 and"
-                " ±90, most less than one from the next. Project them to metres first, or say in_metres=True if that "
-                "is what they are.",
-                layer=layer,
-            )
+        raise InputError.saying(
+            "{layer} has longitudes and latitudes in place of metres, it seems: all its points are within ±180 and "
+            "±90, most less than one from the next. Project them to metres first, or say in_metres=True if that is "
+            "what they are.",
+            layer=layer,
         )
     if population is None:
         population = np.ones(len(texts))
@@ -194,26 +188,20 @@ def checked_identifiers(
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     missing = sum(text is None for text in texts)
     if missing:
-        raise InputError(
-            tr(
-                "{field} is missing in {things}: give each an identifier.",
-                field=field,
-                things=things(missing),
-            )
+        raise InputError.saying(
+            "{field} is missing in {things}: give each an identifier.", field=field, things=things(missing)
         )
     unique, counts = np.unique(texts.astype(str), return_counts=True)
     if len(unique) < len(texts):
         twice = unique[counts > 1]
-        raise InputError(
-            plural(
-                "{field} is not unique: {n} identifier occurs more than once ({first}): choose "
-                "another field, or dissolve the layer first.",
-                "{field} is not unique: {n} identifiers occur more than once ({first}): choose "
-                "another field, or dissolve the layer first.",
-                len(twice),
-                field=field,
-                first=first_values(twice),
-            )
+        raise InputError.counting(
+            "{field} is not unique: {n} identifier occurs more than once ({first}): choose another field, or dissolve "
+            "the layer first.",
+            "{field} is not unique: {n} identifiers occur more than once ({first}): choose another field, or dissolve "
+            "the layer first.",
+            len(twice),
+            field=field,
+            first=first_values(twice),
         )
     return texts
 
@@ -232,7 +220,7 @@ def checked_population(population: ArrayLike, identifiers: np.ndarray) -> np.nda
     advice = tr("correct the field, or leave POPULATION empty, where it may be, to use the number of records.")
     refuse_where(wrongs, "POPULATION", counted.areas, lambda wrong: first_values(identifiers[wrong]), advice)
     if not population.any():
-        raise InputError(tr("POPULATION is 0 in every area: choose another field or leave it empty."))
+        raise InputError.saying("POPULATION is 0 in every area: choose another field or leave it empty.")
     return population
 
 

@@ -11,7 +11,6 @@ from .areas import Areas
 from .dataclass import dataclass
 from .errors import InputError, PrivacyError
 from .generalising.hierarchies import Hierarchy
-from .language import plural, tr
 from .levels import Levels
 from .nesting.decoys import LEAST_CLOSED, Conditions, Secrets
 from .nesting.losses import MEAN_DISTANCE
@@ -143,14 +142,12 @@ def refuse_with_coarser(parameters: Sequence[str]) -> None:
     parameters : names of parameters that are given beside LEVELS_COARSER
     """
     for name in parameters:
-        raise InputError(
-            tr(
-                "{parameter} and {name} do not go together: what a release with finer and coarser values "
-                "of a field gives away together with others cannot be checked yet. Leave one of them "
-                "empty, or show the values coarser in all records (GENERALISE).",
-                parameter="LEVELS_COARSER",
-                name=name,
-            )
+        raise InputError.saying(
+            "{parameter} and {name} do not go together: what a release with finer and coarser values of a field gives "
+            "away together with others cannot be checked yet. Leave one of them empty, or show the values coarser in "
+            "all records (GENERALISE).",
+            parameter="LEVELS_COARSER",
+            name=name,
         )
 
 
@@ -158,13 +155,11 @@ def refuse_left_with_coarser(least_left_areas: int, least_left_people: float) ->
     """Refuse least areas and people of what is left of a region, where values become coarser. Raises InputError."""
     for name, least in (("LEAST_LEFT_AREAS", least_left_areas), ("LEAST_LEFT_PEOPLE", least_left_people)):
         if least:
-            raise InputError(
-                tr(
-                    "{parameter} and {name} do not go together: an area may show a class itself at one value and not "
-                    "at another, so that it is neither left of a region nor taken away. Leave one of them out.",
-                    parameter="LEVELS_COARSER",
-                    name=name,
-                )
+            raise InputError.saying(
+                "{parameter} and {name} do not go together: an area may show a class itself at one value and not at "
+                "another, so that it is neither left of a region nor taken away. Leave one of them out.",
+                parameter="LEVELS_COARSER",
+                name=name,
             )
 
 
@@ -179,12 +174,10 @@ def refuse_together(levels: Levels, ask: Ask) -> None:
 def check_period(ask: Ask, names: Sequence[str]) -> None:
     """Raises InputError for a period that is none of the fields that are released."""
     if ask.period and ask.period not in names:
-        raise InputError(
-            tr(
-                "PERIOD is “{period}”, which is not among what is released ({names}): choose one of these.",
-                period=ask.period,
-                names=", ".join(names),
-            )
+        raise InputError.saying(
+            "PERIOD is “{period}”, which is not among what is released ({names}): choose one of these.",
+            period=ask.period,
+            names=", ".join(names),
         )
 
 
@@ -197,47 +190,38 @@ def refuse_with_periods(ask: Ask, nested: bool, coarser: bool) -> None:
     if not ask.the_same_in_all:
         return
     if coarser:
-        raise InputError(
-            tr(
-                "LEVELS_COARSER and PERIODS “{periods}” do not go together: a class would be shown coarser in one "
-                "period and not in another. Leave LEVELS_COARSER empty, or choose “{other}”.",
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
+        raise InputError.saying(
+            "LEVELS_COARSER and PERIODS “{periods}” do not go together: a class would be shown coarser in one period "
+            "and not in another. Leave LEVELS_COARSER empty, or choose “{other}”.",
+            periods=THE_SAME,
+            other=EACH_BY_ITSELF,
         )
     if nested and ask.disclosure == NO_SMALL_COUNT:
-        raise InputError(
-            tr(
-                "DISCLOSURE “{disclosure}” and PERIODS “{periods}” do not go together: what somebody who knows the "
-                "method learns from all periods at once cannot be checked yet. Choose another DISCLOSURE, or "
-                "“{other}”.",
-                disclosure=NO_SMALL_COUNT,
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
+        raise InputError.saying(
+            "DISCLOSURE “{disclosure}” and PERIODS “{periods}” do not go together: what somebody who knows the method "
+            "learns from all periods at once cannot be checked yet. Choose another DISCLOSURE, or “{other}”.",
+            disclosure=NO_SMALL_COUNT,
+            periods=THE_SAME,
+            other=EACH_BY_ITSELF,
         )
 
 
 def refuse_with_update(levels: Levels, ask: Ask) -> None:
     """Refuse what an update does not know yet. Raises InputError."""
     if ask.the_same_in_all:
-        raise InputError(
-            tr(
-                "An update does not go with PERIODS “{periods}”: who leaves in one period would take a whole series "
-                "along. Choose “{other}”.",
-                periods=THE_SAME,
-                other=EACH_BY_ITSELF,
-            )
+        raise InputError.saying(
+            "An update does not go with PERIODS “{periods}”: who leaves in one period would take a whole series along. "
+            "Choose “{other}”.",
+            periods=THE_SAME,
+            other=EACH_BY_ITSELF,
         )
     if levels.coarser:
         refuse_with_coarser(["ENTRY"])
     if ask.disclosure == NO_SMALL_COUNT and ask.is_nested(levels):
-        raise InputError(
-            tr(
-                "An update does not go with DISCLOSURE “{disclosure}”: its regions lack the people who wait, so that "
-                "what somebody who knows the method learns of it cannot be checked yet. Choose another DISCLOSURE.",
-                disclosure=NO_SMALL_COUNT,
-            )
+        raise InputError.saying(
+            "An update does not go with DISCLOSURE “{disclosure}”: its regions lack the people who wait, so that what "
+            "somebody who knows the method learns of it cannot be checked yet. Choose another DISCLOSURE.",
+            disclosure=NO_SMALL_COUNT,
         )
 
 
@@ -248,14 +232,12 @@ def refuse_small_regions(areas: Areas, levels: Levels, ask: Ask) -> None:
     people = np.concatenate([crosswalk.totals(areas.population) for crosswalk in levels.crosswalks])
     small = int((people < ask.least_population).sum())
     if small:
-        raise PrivacyError(
-            plural(
-                "Regions of at least {least:,.0f} people are asked for; {n} of CROSSWALK has fewer, {smallest:,.0f}: "
-                "make the regions with this least population.",
-                "Regions of at least {least:,.0f} people are asked for; {n} of CROSSWALK have fewer, the smallest "
-                "{smallest:,.0f}: make the regions with this least population.",
-                small,
-                least=ask.least_population,
-                smallest=float(people.min()),
-            )
+        raise PrivacyError.counting(
+            "Regions of at least {least:,.0f} people are asked for; {n} of CROSSWALK has fewer, {smallest:,.0f}: make "
+            "the regions with this least population.",
+            "Regions of at least {least:,.0f} people are asked for; {n} of CROSSWALK have fewer, the smallest "
+            "{smallest:,.0f}: make the regions with this least population.",
+            small,
+            least=ask.least_population,
+            smallest=float(people.min()),
         )

@@ -10,7 +10,6 @@ import numpy as np
 from .areas import Areas, identifier_text
 from .dataclass import dataclass
 from .errors import InputError, first_values
-from .language import plural, tr
 from .scientific import sparse
 from .voronoi import mean_centres
 
@@ -76,51 +75,42 @@ def crosswalk_from_table(areas: Areas, identifiers: Sequence[object], numbers: S
     codes = areas.codes_of(texts)
     unknown = codes < 0
     if unknown.any():
-        raise InputError(
-            plural(
-                "CROSSWALK names {n} area that is not in REGIONS ({first}): use the crosswalk that "
-                "was made for these areas.",
-                "CROSSWALK names {n} areas that are not in REGIONS ({first}): use the crosswalk that "
-                "was made for these areas.",
-                int(unknown.sum()),
-                first=first_values(texts[unknown]),
-            )
+        raise InputError.counting(
+            "CROSSWALK names {n} area that is not in REGIONS ({first}): use the crosswalk that was made for these "
+            "areas.",
+            "CROSSWALK names {n} areas that are not in REGIONS ({first}): use the crosswalk that was made for these "
+            "areas.",
+            int(unknown.sum()),
+            first=first_values(texts[unknown]),
         )
     times = np.bincount(codes, minlength=len(areas))
     if (times > 1).any():
-        raise InputError(
-            plural(
-                "CROSSWALK assigns {n} area more than once ({first}): each area belongs to exactly one region.",
-                "CROSSWALK assigns {n} areas more than once ({first}): each area belongs to exactly one region.",
-                int((times > 1).sum()),
-                first=first_values(areas.identifiers[times > 1]),
-            )
+        raise InputError.counting(
+            "CROSSWALK assigns {n} area more than once ({first}): each area belongs to exactly one region.",
+            "CROSSWALK assigns {n} areas more than once ({first}): each area belongs to exactly one region.",
+            int((times > 1).sum()),
+            first=first_values(areas.identifiers[times > 1]),
         )
     if (times == 0).any():
-        raise InputError(
-            plural(
-                "CROSSWALK lacks {n} area of REGIONS ({first}): add it, with an empty vbas_region to leave it out.",
-                "CROSSWALK lacks {n} areas of REGIONS ({first}): add them, with an empty vbas_region "
-                "to leave them out.",
-                int((times == 0).sum()),
-                first=first_values(areas.identifiers[times == 0]),
-            )
+        raise InputError.counting(
+            "CROSSWALK lacks {n} area of REGIONS ({first}): add it, with an empty vbas_region to leave it out.",
+            "CROSSWALK lacks {n} areas of REGIONS ({first}): add them, with an empty vbas_region to leave them out.",
+            int((times == 0).sum()),
+            first=first_values(areas.identifiers[times == 0]),
         )
     labels = np.array([_region_text(value) for value in numbers], dtype=object)
     inside = np.array([label is not None for label in labels])
     if not inside.any():
-        raise InputError(tr("CROSSWALK gives no area a vbas_region: there is nothing to release."))
+        raise InputError.saying("CROSSWALK gives no area a vbas_region: there is nothing to release.")
     wrong = [label for label in labels[inside] if not _is_number(label)]
     if wrong:
-        raise InputError(
-            plural(
-                "vbas_region in CROSSWALK is not a whole number in {n} row (first: {first}): number "
-                "the regions, within 64 bits.",
-                "vbas_region in CROSSWALK is not a whole number in {n} rows (first: {first}): number "
-                "the regions, within 64 bits.",
-                len(wrong),
-                first=first_values(wrong),
-            )
+        raise InputError.counting(
+            "vbas_region in CROSSWALK is not a whole number in {n} row (first: {first}): number the regions, within 64 "
+            "bits.",
+            "vbas_region in CROSSWALK is not a whole number in {n} rows (first: {first}): number the regions, within "
+            "64 bits.",
+            len(wrong),
+            first=first_values(wrong),
         )
     numbers_given, position = np.unique(labels[inside].astype(np.int64), return_inverse=True)
     region_of = np.full(len(areas), LEFT_OUT, np.int64)

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Callable
+from typing import Callable, TypeVar
 
 import numpy as np
 
-from .language import tr
+from .language import plural, tr
 from .plain_text import EMPTY, MISSING, value_in_data, value_text
 
 Shown = Callable[[np.ndarray], str]
 Counted = Callable[[int], str]  # so many things, as a sentence names them: those of `counted`
+Refusal = TypeVar("Refusal", bound="VbasError")
 
 
 class VbasError(Exception):
     """Anything this library refuses to do; the message says what is wrong and what to do about it."""
+
+    @classmethod
+    def saying(cls: type[Refusal], text: str, /, **values: object) -> Refusal:
+        """One with this text in the language of the user, as `tr` has it."""
+        return cls(tr(text, **values))
+
+    @classmethod
+    def counting(cls: type[Refusal], singular: str, many: str, n: float, /, **values: object) -> Refusal:
+        """One with the text for so many things, as `plural` has it."""
+        return cls(plural(singular, many, n, **values))
 
 
 class InputError(VbasError):
@@ -43,15 +54,13 @@ def refuse_where(wrongs: Mapping[str, np.ndarray], field: str, things: Counted, 
     """
     for word, wrong in wrongs.items():
         if wrong.any():
-            raise InputError(
-                tr(
-                    "{field} is {word} in {things} (first: {first}): {advice}",
-                    field=field,
-                    word=word,
-                    things=things(int(wrong.sum())),
-                    first=first(wrong),
-                    advice=advice,
-                )
+            raise InputError.saying(
+                "{field} is {word} in {things} (first: {first}): {advice}",
+                field=field,
+                word=word,
+                things=things(int(wrong.sum())),
+                first=first(wrong),
+                advice=advice,
             )
 
 

@@ -30,13 +30,11 @@ def refuse_formulas(place: str, texts: Iterable[str]) -> None:
     """Raise InputError where a CSV file would hold texts that are run; place : the parameter and the file."""
     formulas = [text for text in dict.fromkeys(texts) if is_run(text)]
     if formulas:
-        raise InputError(
-            tr(
-                "{place} would hold texts that spreadsheet programs run as formulas when they open the file (first: "
-                "{first}): write .gpkg, .xlsx or .parquet, which say what is text, or change these values.",
-                place=place,
-                first=shown(formulas),
-            )
+        raise InputError.saying(
+            "{place} would hold texts that spreadsheet programs run as formulas when they open the file (first: "
+            "{first}): write .gpkg, .xlsx or .parquet, which say what is text, or change these values.",
+            place=place,
+            first=shown(formulas),
         )
 
 
@@ -47,14 +45,12 @@ def warning_of_folder(file: str, texts: Sequence[str]) -> str:
     """
     runs, may_run = ([text for text in texts if of_kind(text)] for of_kind in (is_run, may_be_run))
     if runs:
-        raise InputError(
-            tr(
-                "RELEASE_FOLDER: {file} would hold texts that spreadsheet programs run as formulas when they open the "
-                "file (first: {first}): set FOLDER_FORMAT to “Parquet” or “GeoPackage”, which say what is text, or "
-                "change these values.",
-                file=file,
-                first=shown(runs),
-            )
+        raise InputError.saying(
+            "RELEASE_FOLDER: {file} would hold texts that spreadsheet programs run as formulas when they open the file "
+            "(first: {first}): set FOLDER_FORMAT to “Parquet” or “GeoPackage”, which say what is text, or change these "
+            "values.",
+            file=file,
+            first=shown(runs),
         )
     if not may_run:
         return ""

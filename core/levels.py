@@ -14,7 +14,7 @@ from .crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from .dataclass import dataclass
 from .elementary import norms
 from .errors import InputError, first_values
-from .language import plural, tr
+from .language import tr
 from .parameters import LEAST_POPULATION
 
 
@@ -150,7 +150,7 @@ def make_levels(
     [3, 2]
     """
     if not crosswalks:
-        raise InputError(tr("No level is given: a nested release needs at least one."))
+        raise InputError.saying("No level is given: a nested release needs at least one.")
     titles = titles or [tr("level {i}", i=i + 1) for i in range(len(crosswalks))]
     kept = [0]
     for i in range(1, len(crosswalks)):
@@ -204,14 +204,12 @@ def with_coarser_values(levels: Levels, steps: Sequence[tuple[str, int]]) -> Lev
     of_levels: list[Mapping[str, int]] = [{} for _ in levels.crosswalks]
     for name, level in steps:
         if level <= heights.get(name, 0):
-            raise InputError(
-                tr(
-                    "“{name}” is to be shown at level {level} after level {previous}: values become coarser from level "
-                    "to level, so give its levels in ascending order.",
-                    name=name,
-                    level=level,
-                    previous=heights.get(name, 0),
-                )
+            raise InputError.saying(
+                "“{name}” is to be shown at level {level} after level {previous}: values become coarser from level to "
+                "level, so give its levels in ascending order.",
+                name=name,
+                level=level,
+                previous=heights.get(name, 0),
             )
         heights = {**heights, name: level}
         of_levels.append(heights)
@@ -266,16 +264,14 @@ def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Seq
                 if value is not None and coarse is None
             ]
             if lost:
-                raise InputError(
-                    plural(
-                        "{n} area has a value in “{field}”, but none in a coarser field of LEVEL_FIELDS "
-                        "({first}): fill the coarser field.",
-                        "{n} areas have a value in “{field}”, but none in a coarser field of LEVEL_FIELDS "
-                        "({first}): fill the coarser field.",
-                        len(lost),
-                        field=field,
-                        first=first_values(lost),
-                    )
+                raise InputError.counting(
+                    "{n} area has a value in “{field}”, but none in a coarser field of LEVEL_FIELDS ({first}): fill "
+                    "the coarser field.",
+                    "{n} areas have a value in “{field}”, but none in a coarser field of LEVEL_FIELDS ({first}): fill "
+                    "the coarser field.",
+                    len(lost),
+                    field=field,
+                    first=first_values(lost),
                 )
             column = [
                 f"rest of {coarse}" if value is None and coarse is not None else value
@@ -283,7 +279,9 @@ def levels_from_fields(areas: Areas, fields: Sequence[str], values: Sequence[Seq
             ]
         used = sorted({value for value in column if value is not None})
         if not used:
-            raise InputError(tr("Field “{field}” of LEVEL_FIELDS is empty in all areas: choose another.", field=field))
+            raise InputError.saying(
+                "Field “{field}” of LEVEL_FIELDS is empty in all areas: choose another.", field=field
+            )
         number = {value: i for i, value in enumerate(used)}
         region_of = np.array([LEFT_OUT if value is None else number[value] for value in column], np.int64)
         crosswalks.insert(0, Crosswalk(region_of, len(used)))
@@ -353,13 +351,11 @@ def some_have_fewer(areas: Areas, crosswalks: Sequence[Crosswalk], least: float)
         return False
     people = float(crosswalks[-1].totals(areas.population).sum())
     if people < least:
-        raise InputError(
-            plural(
-                "LEAST_POPULATION is {least:.15g}, but all areas together have {n:.15g} person: choose a smaller one.",
-                "LEAST_POPULATION is {least:.15g}, but all areas together have {n:.15g} people: choose a smaller one.",
-                people,
-                least=least,
-            )
+        raise InputError.counting(
+            "LEAST_POPULATION is {least:.15g}, but all areas together have {n:.15g} person: choose a smaller one.",
+            "LEAST_POPULATION is {least:.15g}, but all areas together have {n:.15g} people: choose a smaller one.",
+            people,
+            least=least,
         )
     return True
 
@@ -400,17 +396,15 @@ def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: 
     """Raises InputError unless each region of `fine` lies in one region of `coarse`, and both leave out the same."""
     differ = (fine.region_of < 0) != (coarse.region_of < 0)
     if differ.any():
-        raise InputError(
-            plural(
-                "{n} area has a region in only one of {fine_title} and {coarse_title} ({first}): "
-                "give it one in both, or in none.",
-                "{n} areas have a region in only one of {fine_title} and {coarse_title} ({first}): "
-                "give them one in both, or in none.",
-                int(differ.sum()),
-                fine_title=fine_title,
-                coarse_title=coarse_title,
-                first=first_values(areas.identifiers[differ]),
-            )
+        raise InputError.counting(
+            "{n} area has a region in only one of {fine_title} and {coarse_title} ({first}): give it one in both, or "
+            "in none.",
+            "{n} areas have a region in only one of {fine_title} and {coarse_title} ({first}): give them one in both, "
+            "or in none.",
+            int(differ.sum()),
+            fine_title=fine_title,
+            coarse_title=coarse_title,
+            first=first_values(areas.identifiers[differ]),
         )
     inside = np.flatnonzero(fine.region_of >= 0)
     parent_of = np.zeros(fine.n_regions, np.int64)
@@ -418,17 +412,13 @@ def _check_nested(areas: Areas, fine: Crosswalk, coarse: Crosswalk, fine_title: 
     split = np.unique(fine.region_of[inside][parent_of[fine.region_of[inside]] != coarse.region_of[inside]])
     if len(split):
         across = np.isin(fine.region_of, split)
-        raise InputError(
-            plural(
-                "The levels do not nest: {n} region of {fine_title} lies in several regions of "
-                "{coarse_title} (areas {first}): order the levels from fine to coarse, or correct "
-                "them.",
-                "The levels do not nest: {n} regions of {fine_title} lie in several regions of "
-                "{coarse_title} (areas {first}): order the levels from fine to coarse, or correct "
-                "them.",
-                len(split),
-                fine_title=fine_title,
-                coarse_title=coarse_title,
-                first=first_values(areas.identifiers[across]),
-            )
+        raise InputError.counting(
+            "The levels do not nest: {n} region of {fine_title} lies in several regions of {coarse_title} (areas "
+            "{first}): order the levels from fine to coarse, or correct them.",
+            "The levels do not nest: {n} regions of {fine_title} lie in several regions of {coarse_title} (areas "
+            "{first}): order the levels from fine to coarse, or correct them.",
+            len(split),
+            fine_title=fine_title,
+            coarse_title=coarse_title,
+            first=first_values(areas.identifiers[across]),
         )

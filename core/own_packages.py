@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 from .errors import InputError
-from .language import tr
 from .publish.files import DISK
 
 FOLDER = "vbas_packages"
@@ -75,11 +74,9 @@ def _left(folder: Path) -> list[Path]:
 
 
 def _refused(folder: Path, error: OSError) -> InputError:
-    return InputError(
-        tr(
-            "Packages cannot be put into “{folder}” ({said}): close other windows of QGIS, and look whether you may "
-            "write there.",
-            folder=folder,
-            said=error.strerror or str(error),
-        )
+    return InputError.saying(
+        "Packages cannot be put into “{folder}” ({said}): close other windows of QGIS, and look whether you may write "
+        "there.",
+        folder=folder,
+        said=error.strerror or str(error),
     )

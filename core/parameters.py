@@ -33,21 +33,19 @@ class Number:
         """Raise InputError for a number that is none of those asked for."""
         inside = self.least <= value <= self.most and math.isfinite(value)
         if not inside or (self.above and value == self.least) or (self.whole and value != int(value)):
-            raise InputError(
-                tr("{parameter} is {number:.15g}: {asked}.", parameter=self.name, number=value, asked=self.asked)
+            raise InputError.saying(
+                "{parameter} is {number:.15g}: {asked}.", parameter=self.name, number=value, asked=self.asked
             )
 
 
 def check_choice(parameter: str, name: str, choices: Collection[str]) -> None:
     """Raise InputError for a word that is not among the choices, which lists them."""
     if name not in choices:
-        raise InputError(
-            tr(
-                "{parameter} “{name}” is unknown: choose one of {choices}.",
-                parameter=parameter,
-                name=name,
-                choices=", ".join(choices),
-            )
+        raise InputError.saying(
+            "{parameter} “{name}” is unknown: choose one of {choices}.",
+            parameter=parameter,
+            name=name,
+            choices=", ".join(choices),
         )
 
 

@@ -73,13 +73,11 @@ class Extent:
 def nowhere_on_the_globe(layer: str, crs: str) -> InputError:
     """What is said of a layer of an engineer's own system, in feet, say: neither does it know metres, nor is it known
     where it lies; crs : its name, may be empty."""
-    return InputError(
-        tr(
-            "{layer} is in {crs}, which is not in metres and not tied to the globe, so that distances cannot be "
-            "measured: assign the layer the coordinate reference system that it was made in.",
-            layer=layer,
-            crs=crs or tr("a CRS of its own"),
-        )
+    return InputError.saying(
+        "{layer} is in {crs}, which is not in metres and not tied to the globe, so that distances cannot be measured: "
+        "assign the layer the coordinate reference system that it was made in.",
+        layer=layer,
+        crs=crs or tr("a CRS of its own"),
     )
 
 

@@ -87,45 +87,39 @@ class Policy:
     def refuse_k(self, parameter: str, k: float) -> None:
         """Raise PrivacyError for a k, or another least count, below that of the policy."""
         if k < self.least_k:
-            raise PrivacyError(
-                tr(
-                    "{parameter} is {k:g}, and the policy {path} asks for at least {least_k}: give {least_k} or more.",
-                    parameter=parameter,
-                    k=float(k),
-                    path=self.path,
-                    least_k=self.least_k,
-                )
+            raise PrivacyError.saying(
+                "{parameter} is {k:g}, and the policy {path} asks for at least {least_k}: give {least_k} or more.",
+                parameter=parameter,
+                k=float(k),
+                path=self.path,
+                least_k=self.least_k,
             )
 
     def refuse_rule(self, rule: str) -> None:
         """Raise PrivacyError for a choice of RULE that the policy does not have."""
         if self.rules and rule not in self.rules:
-            raise PrivacyError(
-                tr(
-                    "RULE is “{rule}”, and the policy {path} allows {rules}: choose one of these in a form with RULE.",
-                    rule=rule,
-                    path=self.path,
-                    rules=_quoted(self.rules),
-                )
+            raise PrivacyError.saying(
+                "RULE is “{rule}”, and the policy {path} allows {rules}: choose one of these in a form with RULE.",
+                rule=rule,
+                path=self.path,
+                rules=_quoted(self.rules),
             )
 
     def refuse_disclosure(self, nested: bool, disclosure: str) -> None:
         """Raise PrivacyError for a release of several levels that holds against less than the policy asks for."""
         if self.disclosure and nested and disclosure != self.disclosure:
-            raise PrivacyError(
-                tr(
-                    "DISCLOSURE is “{given}”, and the policy {path} asks for “{asked}” of nested levels: choose that.",
-                    given=disclosure,
-                    path=self.path,
-                    asked=self.disclosure,
-                )
+            raise PrivacyError.saying(
+                "DISCLOSURE is “{given}”, and the policy {path} asks for “{asked}” of nested levels: choose that.",
+                given=disclosure,
+                path=self.path,
+                asked=self.disclosure,
             )
 
     def refuse_without_register(self, has_register: bool) -> None:
         """Raise PrivacyError for a release that is held against no register where the policy asks for one."""
         if self.register and not has_register:
-            raise PrivacyError(
-                tr("REGISTER is not given, and the policy {path} asks for one: name a register.", path=self.path)
+            raise PrivacyError.saying(
+                "REGISTER is not given, and the policy {path} asks for one: name a register.", path=self.path
             )
 
     def refuse_register(self, register: str) -> None:
@@ -134,34 +128,27 @@ class Policy:
         if wanted is None:
             self.refuse_without_register(bool(register))
         elif not register or not _same(Path(register), wanted):
-            raise PrivacyError(
-                tr(
-                    "REGISTER is “{given}”, and the policy {path} asks for {register}: give that.",
-                    given=register,
-                    path=self.path,
-                    register=wanted,
-                )
+            raise PrivacyError.saying(
+                "REGISTER is “{given}”, and the policy {path} asks for {register}: give that.",
+                given=register,
+                path=self.path,
+                register=wanted,
             )
 
     def refuse_without_folder(self, has_folder: bool) -> None:
         """Raise PrivacyError for a release that is not written as a folder where the policy asks for that."""
         if self.release_folder and not has_folder:
-            raise PrivacyError(
-                tr(
-                    "RELEASE_FOLDER is not given, and the policy {path} asks for one: name a folder.",
-                    path=self.path,
-                )
+            raise PrivacyError.saying(
+                "RELEASE_FOLDER is not given, and the policy {path} asks for one: name a folder.", path=self.path
             )
 
     def refuse_hidden(self, algorithm: str) -> None:
         """Raise PrivacyError for an algorithm, by its id without “vbas:”, that the policy hides."""
         if algorithm in self.hidden:
-            raise PrivacyError(
-                tr(
-                    "vbas:{algorithm} is not to be used here: the policy {path} hides it.",
-                    algorithm=algorithm,
-                    path=self.path,
-                )
+            raise PrivacyError.saying(
+                "vbas:{algorithm} is not to be used here: the policy {path} hides it.",
+                algorithm=algorithm,
+                path=self.path,
             )
 
 
@@ -299,13 +286,11 @@ def _names(value: object) -> tuple[str, ...] | None:
 
 
 def _wrong(path: Path, why: str) -> PrivacyError:
-    return PrivacyError(
-        tr(
-            "The policy {path} cannot be read ({why}): until it can, nothing is released, since nobody knows what it "
-            "asks for.",
-            path=path,
-            why=why,
-        )
+    return PrivacyError.saying(
+        "The policy {path} cannot be read ({why}): until it can, nothing is released, since nobody knows what it asks "
+        "for.",
+        path=path,
+        why=why,
     )
 
 

@@ -15,12 +15,7 @@ from .privacy.diversity import shares_of
 from .privacy.kept_field import KeptField
 from .privacy.kept_fields import examine_kept_fields, refuse_kept_fields
 from .privacy.requirement import Requirement
-from .records.columns import (
-    Column,
-    different_rows,
-    number_keys,
-    smallest_integers,
-)
+from .records.columns import Column, different_rows, number_keys, smallest_integers
 from .records.matching import Records
 from .records.table import RecordTable
 
@@ -165,12 +160,12 @@ def apply(
     shown_as = shown_as[rows]
     smallest = smallest_class(result, len(table.quasi_identifiers))
     if smallest is not None and smallest < k:
-        raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
+        raise PrivacyError.saying("The release would hold a class of fewer than {k} records: nothing was written.", k=k)
     for kind, column in table.members.items():
         smallest = _fewest_members(result, len(table.quasi_identifiers), shown_as, column.codes[rows])
         if smallest is not None and smallest < k:
-            raise PrivacyError(
-                tr("The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=tr(kind))
+            raise PrivacyError.saying(
+                "The release would hold a class of fewer than {k} {kind}: nothing was written.", k=k, kind=tr(kind)
             )
     if requirement is not None and len(result.counts) and int(result.counts.min()) < requirement.rows_identical:
         raise fewer_identical(requirement.rows_identical)
@@ -200,21 +195,19 @@ def _check_values(
 
 def fewer_identical(k: int) -> PrivacyError:
     """What is said of a release whose second count finds a row that too few others look like."""
-    return PrivacyError(
-        tr("The release would hold a row that fewer than {k} rows of its class look like: nothing was written.", k=k)
+    return PrivacyError.saying(
+        "The release would hold a row that fewer than {k} rows of its class look like: nothing was written.", k=k
     )
 
 
 def values_in_common(n_classes: int) -> PrivacyError:
     """What is said of a release whose second count finds classes that have too much in common."""
-    return PrivacyError(
-        plural(
-            "The release would hold {n} class whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
-            "nothing was written.",
-            "The release would hold {n} classes whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
-            "nothing was written.",
-            n_classes,
-        )
+    return PrivacyError.counting(
+        "The release would hold {n} class whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
+        "nothing was written.",
+        "The release would hold {n} classes whose people have more in common than L_DIVERSITY and MAX_SHARE allow: "
+        "nothing was written.",
+        n_classes,
     )
 
 

@@ -29,16 +29,14 @@ def shapes_of(wkbs: Sequence[bytes | None], texts: np.ndarray, layer: str) -> np
         shapes = shapely.from_wkb(np.array(wkbs, dtype=object), on_invalid="ignore")
     broken = shapely.is_missing(shapes) & np.array([wkb is not None for wkb in wkbs], bool)
     if broken.any():
-        raise InputError(
-            plural(
-                "{n} shape of {layer} cannot be read ({first}): a ring that does not end where it "
-                "begins, or too few points. Run “Fix geometries” on the layer, or remove it.",
-                "{n} shapes of {layer} cannot be read ({first}): a ring that does not end where it "
-                "begins, or too few points. Run “Fix geometries” on the layer, or remove them.",
-                int(broken.sum()),
-                layer=layer,
-                first=first_values(texts[broken]),
-            )
+        raise InputError.counting(
+            "{n} shape of {layer} cannot be read ({first}): a ring that does not end where it begins, or too few "
+            "points. Run “Fix geometries” on the layer, or remove it.",
+            "{n} shapes of {layer} cannot be read ({first}): a ring that does not end where it begins, or too few "
+            "points. Run “Fix geometries” on the layer, or remove them.",
+            int(broken.sum()),
+            layer=layer,
+            first=first_values(texts[broken]),
         )
     # Z and M are not used, whatever they hold.
     shapes = shapely.force_2d(shapes)
@@ -52,13 +50,11 @@ def refuse_empty(shapes: np.ndarray, texts: np.ndarray, layer: str, things: Coun
     # A point may be missing a coordinate as well as a whole geometry.
     absent = shapely.is_missing(shapes) | shapely.is_empty(shapes)
     if absent.any():
-        raise InputError(
-            tr(
-                "{layer} has {things} with an empty geometry ({first}): repair or remove them.",
-                layer=layer,
-                things=things(int(absent.sum())),
-                first=first_values(texts[absent]),
-            )
+        raise InputError.saying(
+            "{layer} has {things} with an empty geometry ({first}): repair or remove them.",
+            layer=layer,
+            things=things(int(absent.sum())),
+            first=first_values(texts[absent]),
         )
 
 
@@ -71,17 +67,15 @@ def check_finite(coordinates: np.ndarray, texts: np.ndarray, layer: str) -> None
     wrong = ~(np.abs(coordinates) <= LARGEST).all(axis=1)
     if wrong.any():
         names = list(dict.fromkeys(texts[wrong].tolist()))
-        raise InputError(
-            plural(
-                "{n} shape of {layer} has coordinates that are missing, infinite or beyond "
-                "{largest:g} ({first}): repair or remove it.",
-                "{n} shapes of {layer} have coordinates that are missing, infinite or beyond "
-                "{largest:g} ({first}): repair or remove them.",
-                len(names),
-                layer=layer,
-                largest=LARGEST,
-                first=first_values(names),
-            )
+        raise InputError.counting(
+            "{n} shape of {layer} has coordinates that are missing, infinite or beyond {largest:g} ({first}): repair "
+            "or remove it.",
+            "{n} shapes of {layer} have coordinates that are missing, infinite or beyond {largest:g} ({first}): repair "
+            "or remove them.",
+            len(names),
+            layer=layer,
+            largest=LARGEST,
+            first=first_values(names),
         )
 
 
@@ -100,18 +94,16 @@ def check_degrees(coordinates: np.ndarray, crs: str, layer: str) -> None:
         or max(-south, north) > MOST_LATITUDE + ROUNDING
         or east - west > MOST_LONGITUDE + ROUNDING
     ):
-        raise InputError(
-            tr(
-                "{layer} is declared to be in {crs}, in degrees, but reaches from "
-                "{west:.10g} to {east:.10g} and from {south:.10g} to {north:.10g}, which degrees never do: assign "
-                "the layer the coordinate reference system that it was made in.",
-                layer=layer,
-                crs=crs or tr("a geographic CRS"),
-                west=west,
-                east=east,
-                south=south,
-                north=north,
-            )
+        raise InputError.saying(
+            "{layer} is declared to be in {crs}, in degrees, but reaches from {west:.10g} to {east:.10g} and from "
+            "{south:.10g} to {north:.10g}, which degrees never do: assign the layer the coordinate reference system "
+            "that it was made in.",
+            layer=layer,
+            crs=crs or tr("a geographic CRS"),
+            west=west,
+            east=east,
+            south=south,
+            north=north,
         )
 
 
@@ -128,14 +120,12 @@ def repaired(shapes: np.ndarray, texts: np.ndarray, info: Callable[[str], None],
     shapes[changed] = [surface_of(shape) for shape in shapely.make_valid(shapes[changed])]
     flat = shapely.area(shapes) == 0
     if flat.any():
-        raise InputError(
-            plural(
-                "{n} area of {layer} has no surface ({first}): repair or remove it.",
-                "{n} areas of {layer} have no surface ({first}): repair or remove them.",
-                int(flat.sum()),
-                layer=layer,
-                first=first_values(texts[flat]),
-            )
+        raise InputError.counting(
+            "{n} area of {layer} has no surface ({first}): repair or remove it.",
+            "{n} areas of {layer} have no surface ({first}): repair or remove them.",
+            int(flat.sum()),
+            layer=layer,
+            first=first_values(texts[flat]),
         )
     if not invalid.any():
         return shapes

@@ -10,7 +10,6 @@ import numpy as np
 from .crosswalk import Crosswalk
 from .dataclass import dataclass
 from .errors import InputError
-from .language import tr
 from .parameters import DEFAULT_K
 from .plan import area_of_cells
 from .privacy.in_each_period import with_series
@@ -157,13 +156,10 @@ def class_weights(profile: Profile, fields: Sequence[str], k: int) -> np.ndarray
 def _groups(profile: Profile, name: str) -> tuple[np.ndarray, int]:
     """The group of each class, (C,), and how many groups there are."""
     if name not in profile.quasi_identifiers:
-        raise InputError(
-            tr(
-                "FAIR names “{name}”, which is not among the quasi-identifiers ({quasi_identifiers}): "
-                "choose among these.",
-                name=name,
-                quasi_identifiers=", ".join(profile.quasi_identifiers),
-            )
+        raise InputError.saying(
+            "FAIR names “{name}”, which is not among the quasi-identifiers ({quasi_identifiers}): choose among these.",
+            name=name,
+            quasi_identifiers=", ".join(profile.quasi_identifiers),
         )
     position = profile.quasi_identifiers.index(name)
     return profile.classes[:, position], len(profile.categories[position])

@@ -41,13 +41,11 @@ def weights_of(text: str) -> dict[str, float]:
         name = match["name"].lower() if match else ""
         weight = _number(match["weight"]) if match else math.nan
         if name not in OBJECTIVES or name in weights or not (weight > 0 and math.isfinite(weight)):
-            raise InputError(
-                tr(
-                    "WEIGHTS has “{typed}”: write objectives, each once and with a weight above 0, such as "
-                    "suppression_percent=3, compactness=1. There are {objectives}.",
-                    typed=typed.strip(),
-                    objectives=", ".join(OBJECTIVES),
-                )
+            raise InputError.saying(
+                "WEIGHTS has “{typed}”: write objectives, each once and with a weight above 0, such as "
+                "suppression_percent=3, compactness=1. There are {objectives}.",
+                typed=typed.strip(),
+                objectives=", ".join(OBJECTIVES),
             )
         weights[name] = weight
     return weights

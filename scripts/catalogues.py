@@ -31,7 +31,7 @@ from vbas.core.privacy.rules import read_rules
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADER = "# Texts of VBAS for QGIS.\n"
-KEYWORDS = {"tr": None, "as_data": None, "plural": (1, 2)}
+KEYWORDS = {"tr": None, "saying": None, "as_data": None, "plural": (1, 2), "counting": (1, 2)}
 ASKS = re.compile(rf"\b({'|'.join(KEYWORDS)})\b".encode())
 FOLDERS = ("core", "algorithms", "vbas_plugin", "scripts")
 WIDTH = 120

@@ -6,12 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from qgis.core import (
-    QgsProcessingContext,
-    QgsProcessingException,
-    QgsProcessingFeedback,
-    QgsProcessingModelAlgorithm,
-)
+from qgis.core import QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback, QgsProcessingModelAlgorithm
 from qgis.PyQt.QtGui import QIcon
 
 from ..algorithms.databases.choosing import check_address, with_list

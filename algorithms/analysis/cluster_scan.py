@@ -20,13 +20,7 @@ from ..form.effective import Conditions
 from ..form.form import Form
 from ..layers.shapes.areas import AreaLayer
 from ..layers.tables import Table, filled
-from .outcomes import (
-    OUTCOME_CONDITIONS,
-    POPULATION,
-    draw_parameters,
-    outcome_parameters,
-    read_outcome,
-)
+from .outcomes import OUTCOME_CONDITIONS, POPULATION, draw_parameters, outcome_parameters, read_outcome
 from .released import spread_parameters
 
 
@@ -92,15 +86,13 @@ class ClusterScan(VbasAlgorithm):
     def work(self, form: Form) -> dict[str, object]:
         model = form.text("MODEL")
         if model == BERNOULLI and form.text("DENOMINATOR") == POPULATION:
-            raise InputError(
-                tr(
-                    "“{model}” counts cases and others among the records: choose “{poisson}”, or another DENOMINATOR.",
-                    model=BERNOULLI,
-                    poisson=POISSON,
-                )
+            raise InputError.saying(
+                "“{model}” counts cases and others among the records: choose “{poisson}”, or another DENOMINATOR.",
+                model=BERNOULLI,
+                poisson=POISSON,
             )
         if model == BERNOULLI and form.field_names("ADJUST"):
-            raise InputError(tr("“{model}” has no ADJUST: choose “{poisson}”.", model=BERNOULLI, poisson=POISSON))
+            raise InputError.saying("“{model}” has no ADJUST: choose “{poisson}”.", model=BERNOULLI, poisson=POISSON)
         release, outcome = read_outcome(form, tested=True)
         layer = release.layer
         result = scan(

@@ -59,7 +59,7 @@ class Moran(VbasAlgorithm):
         layer = release.layer.with_neighbours(form.progress(30, 40))
         neighbours = neighbours_of(layer.areas)
         if not len(neighbours.pairs()[0]):
-            raise InputError(tr("No area of REGIONS has a neighbour: Moran's I needs some."))
+            raise InputError.saying("No area of REGIONS has a neighbour: Moran's I needs some.")
         statistics = moran(neighbours, outcome, form.whole("DRAWS"), form.whole("SEED"), form.progress(40, 90))
         form.info(
             tr(

@@ -92,23 +92,19 @@ def read_outcome(form: Form, tested: bool) -> tuple[AnalysedRelease, Outcome]:
             name=name,
         )
         if tested:
-            raise InputError(
-                tr(
-                    "{sentence} A test would find clusters where there are none: study a field that is not.",
-                    sentence=sentence,
-                )
+            raise InputError.saying(
+                "{sentence} A test would find clusters where there are none: study a field that is not.",
+                sentence=sentence,
             )
         form.warn(tr("{sentence} Few cases are pulled towards where all people live.", sentence=sentence))
     if name in strata:
-        raise InputError(tr("CASE_FIELD “{name}” is in ADJUST too: take it out there.", name=name))
+        raise InputError.saying("CASE_FIELD “{name}” is in ADJUST too: take it out there.", name=name)
     margins = form.field_names("MARGIN_FIELDS") if form.given("MARGINS") else []
     if tested and name in margins:
-        raise InputError(
-            tr(
-                "CASE_FIELD “{name}” is in MARGIN_FIELDS too, so that cases would have other weights than the rest: a "
-                "test would find clusters where there are none. Take it out there.",
-                name=name,
-            )
+        raise InputError.saying(
+            "CASE_FIELD “{name}” is in MARGIN_FIELDS too, so that cases would have other weights than the rest: a test "
+            "would find clusters where there are none. Take it out there.",
+            name=name,
         )
     if is_spread(form):
         release, weights = read_spread_of(form)

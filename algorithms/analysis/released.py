@@ -149,8 +149,8 @@ def read_spread_of(form: Form) -> tuple[AnalysedRelease, Spread]:
     if form.text("LEAVE_OUT") != NONE:
         idle.append("LEAVE_OUT")
     if idle:
-        raise InputError(
-            tr("RECORDS are spread already: take out {names}, or give the released records.", names=", ".join(idle))
+        raise InputError.saying(
+            "RECORDS are spread already: take out {names}, or give the released records.", names=", ".join(idle)
         )
     layer = areas_of(form.job)
     taken = {field.lower() for field in (area, *OF_SPREAD, "fid")}
@@ -171,10 +171,10 @@ def release_of(form: Form, names: Sequence[str]) -> AnalysedRelease:
     wanted = list(dict.fromkeys([*form.field_names("QUASI_IDENTIFIERS"), *names]))
     own = [name for name in wanted if name.lower() in (LEVEL, NUMBER)]
     if own:
-        raise InputError(tr("Field “{name}” says where a record is shown: choose others.", name=own[0]))
+        raise InputError.saying("Field “{name}” says where a record is shown: choose others.", name=own[0])
     if not form.given("CROSSWALK"):
-        raise InputError(
-            tr("CROSSWALK is not given: it came with the release. Only RECORDS that are spread already need none.")
+        raise InputError.saying(
+            "CROSSWALK is not given: it came with the release. Only RECORDS that are spread already need none."
         )
     if not count and COUNT_FIELD not in wanted and source.fields().lookupField(COUNT_FIELD) >= 0:
         form.warn(
@@ -220,8 +220,8 @@ def _say_how_much_is_known(form: Form, rows: ReleasedRows, weights: Spread) -> N
 def _fitted(form: Form, rows: ReleasedRows, weights: Spread) -> Spread:
     area, names, count = form.text("MARGIN_AREA"), form.field_names("MARGIN_FIELDS"), form.text("MARGIN_COUNT")
     if not (area and names and count):
-        raise InputError(
-            tr("MARGINS is given: say in MARGIN_AREA, MARGIN_FIELDS and MARGIN_COUNT which fields it has.")
+        raise InputError.saying(
+            "MARGINS is given: say in MARGIN_AREA, MARGIN_FIELDS and MARGIN_COUNT which fields it has."
         )
     columns = read_columns(form.layers.source("MARGINS"), list(dict.fromkeys([area, *names, count])), form.feedback)
     people = column_numbers(columns[count], count, "MARGIN_COUNT")

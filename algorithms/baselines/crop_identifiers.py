@@ -46,7 +46,7 @@ class CropIdentifiers(VbasAlgorithm):
 
     def work(self, form: Form) -> dict[str, object]:
         if form.text("HIERARCHY") and form.layers.optional_source("HIERARCHY_TABLE") is not None:
-            raise InputError(tr("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them."))
+            raise InputError.saying("HIERARCHY and HIERARCHY_TABLE are both given: choose one of them.")
         layer = areas_of(form.job)
         units = settings.units_of(form, layer)
         if units is not None:

@@ -88,7 +88,7 @@ class MergeAdjacent(VbasAlgorithm):
             aggregation = adjacent_merging(areas, None, replace(options, cutoff=cutoff), progress)
             return {**regions.add_aggregation(form, layer, aggregation), "CUTOFF": cutoff}
         if form.layers.optional_source("RECORDS") is None:
-            raise InputError(tr("RECORDS is not given: merging until k-anonymous needs the records."))
+            raise InputError.saying("RECORDS is not given: merging until k-anonymous needs the records.")
         k = form.whole("K")
         records = records_of(form.job, layer.areas, k)
         areas = populated(layer, records)

@@ -97,8 +97,8 @@ def people_and_cutoff(form: Form, layer: AreaLayer) -> tuple[Areas, float]:
     if name not in MODELLED:
         return areas_with_people(form, layer), float(published_cutoffs().get(name, form.number("CUTOFF")))
     if form.layers.optional_source("RECORDS") is None:
-        raise InputError(
-            tr("RECORDS is not given: the cut-off by “{name}” follows from the records' quasi-identifiers.", name=name)
+        raise InputError.saying(
+            "RECORDS is not given: the cut-off by “{name}” follows from the records' quasi-identifiers.", name=name
         )
     records = records_of(form.job, layer.areas, form.whole("K"))
     approach = SITE_NUMBERS[name]
@@ -252,5 +252,5 @@ def _labels(form: Form, areas: Areas, name: str) -> list[object] | None:
 def areas_with_people(form: Form, layer: AreaLayer) -> Areas:
     """The areas with the population a cut-off is held against. Raises InputError where nothing gives it."""
     if not layer.has_population and form.layers.optional_source("RECORDS") is None:
-        raise InputError(tr("A cut-off needs to know how many people there are: give POPULATION or RECORDS."))
+        raise InputError.saying("A cut-off needs to know how many people there are: give POPULATION or RECORDS.")
     return populated_by_records(form.job, layer)

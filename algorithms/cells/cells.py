@@ -155,7 +155,7 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
             columns = tuple(list(named).index(name) for name in names)
             minimums.append(Minimum(columns, form.whole(k), fields))
     if not minimums or minimums[0].label != "POPULATIONS":
-        raise InputError(tr("POPULATIONS names no field: choose the population fields of CELLS, one per year."))
+        raise InputError.saying("POPULATIONS names no field: choose the population fields of CELLS, one per year.")
     further = [(name, parameter) for parameter in FIELDS if form.has(parameter) and (name := form.text(parameter))]
     layer = read_populated(
         form.layers.source("CELLS"),
@@ -168,11 +168,8 @@ def cells_of(form: Form) -> tuple[PopulatedLayer, Cells, np.ndarray, list[Minimu
         further,
     )
     if layer.are_points and layer.planar != layer.crs:
-        raise InputError(
-            tr(
-                "CELLS are points in a CRS that is not in metres on the ground: reproject them to the CRS of "
-                "their grid."
-            )
+        raise InputError.saying(
+            "CELLS are points in a CRS that is not in metres on the ground: reproject them to the CRS of their grid."
         )
     shapes, years, neighbours = layer.shapes, list(named), form.text("NEIGHBOURS")
     distance = form.number("NEIGHBOUR_DISTANCE")

@@ -178,7 +178,7 @@ def _groups_of(form: Form) -> tuple[PopulatedLayer, GroupCounts]:
     """GROUPS, and the people of each by category."""
     fields = [] if form.given("RECORDS") else [(form.text(name), name) for name in ("PEOPLE", "RATE")]
     if not all(name for name, _ in fields):
-        raise InputError(tr("Who is in the groups? Give PEOPLE and RATE, fields of GROUPS, or RECORDS."))
+        raise InputError.saying("Who is in the groups? Give PEOPLE and RATE, fields of GROUPS, or RECORDS.")
     id_field = (form.text("GROUP_ID"), "GROUP_ID")
     layer = read_populated(
         form.layers.source("GROUPS"), "GROUPS", AREA, id_field, fields, form.context, form.feedback, points=False
@@ -193,7 +193,7 @@ def _counted_records(form: Form, names: np.ndarray) -> GroupCounts:
     """RECORDS by group and category; those of no group are told, and left out."""
     region, category, count = (form.text(name) for name in ("RECORD_REGION", "CATEGORY", "RECORD_COUNT"))
     if not region or not category:
-        raise InputError(tr("RECORDS are given: say in RECORD_REGION and CATEGORY which fields hold these."))
+        raise InputError.saying("RECORDS are given: say in RECORD_REGION and CATEGORY which fields hold these.")
     columns = read_columns(
         form.layers.source("RECORDS"),
         list(dict.fromkeys(name for name in (region, category, count) if name)),

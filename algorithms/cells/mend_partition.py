@@ -148,15 +148,13 @@ def _crosswalk_of(form: Form, cells: Cells) -> Crosswalk:
     position = named.codes_of(cells.identifiers)
     missing = np.setdiff1d(np.flatnonzero(crosswalk.region_of >= 0), position)
     if len(missing):
-        raise InputError(
-            plural(
-                "CROSSWALK gives a group to {n} cell that is not in CELLS (first: {first}): give all cells of the "
-                "groups, with 0 where nobody lives.",
-                "CROSSWALK gives a group to {n} cells that are not in CELLS (first: {first}): give all cells of the "
-                "groups, with 0 where nobody lives.",
-                len(missing),
-                first=first_values(named.identifiers[missing]),
-            )
+        raise InputError.counting(
+            "CROSSWALK gives a group to {n} cell that is not in CELLS (first: {first}): give all cells of the groups, "
+            "with 0 where nobody lives.",
+            "CROSSWALK gives a group to {n} cells that are not in CELLS (first: {first}): give all cells of the "
+            "groups, with 0 where nobody lives.",
+            len(missing),
+            first=first_values(named.identifiers[missing]),
         )
     new = int((position < 0).sum())
     if new:

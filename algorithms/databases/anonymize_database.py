@@ -87,9 +87,7 @@ def _refuse_without_release(form: Form) -> None:
     asked = [name for name in OF_A_RELEASE if form.given(name)]
     asked += [name for name in PAGES_OF_A_RELEASE if form.outputs.wanted(name)]
     if asked:
-        raise InputError(
-            tr(
-                "{names}: without DESTINATION nothing is released. Give DESTINATION, or leave this empty.",
-                names=", ".join(asked),
-            )
+        raise InputError.saying(
+            "{names}: without DESTINATION nothing is released. Give DESTINATION, or leave this empty.",
+            names=", ".join(asked),
         )

@@ -155,11 +155,9 @@ def address_of(connection: str) -> Address:
     uri = QgsDataSourceUri(known[connection].uri())
     opened = uri.connectionInfo(True)
     if uri.authConfigId() and "authcfg" in opened:
-        raise InputError(
-            tr(
-                "CONNECTION “{name}” has its password in QGIS's authentication, which did not open: enter the master "
-                "password in QGIS, or without windows name the file that holds it in QGIS_AUTH_PASSWORD_FILE.",
-                name=connection,
-            )
+        raise InputError.saying(
+            "CONNECTION “{name}” has its password in QGIS's authentication, which did not open: enter the master "
+            "password in QGIS, or without windows name the file that holds it in QGIS_AUTH_PASSWORD_FILE.",
+            name=connection,
         )
     return Address("postgres", connection, opened)

@@ -171,11 +171,9 @@ def fields_of(job: FormJob) -> RecordFields:
     members = {kind: job.text(name) for kind, name in MEMBER_FIELDS.items() if job.given(name)}
     cells = [str(cell).strip() if cell is not None else "" for cell in job.several("FILTER")]
     if len(cells) % len(FILTER_COLUMNS):
-        raise InputError(
-            tr(
-                "FILTER has lines of {filter_columns}: fill each line, the value may be empty.",
-                filter_columns=", ".join(FILTER_COLUMNS),
-            )
+        raise InputError.saying(
+            "FILTER has lines of {filter_columns}: fill each line, the value may be empty.",
+            filter_columns=", ".join(FILTER_COLUMNS),
         )
     quasi_identifiers, period = quasi_identifiers_of(job, _names(job, "QUASI_IDENTIFIERS"))
     return RecordFields(

@@ -13,7 +13,7 @@ from ...core.errors import PrivacyError
 from ...core.generalising.asked import Generalising
 from ...core.generalising.hierarchies import Hierarchy
 from ...core.job.generalising import generalising_of
-from ...core.language import plural, tr
+from ...core.language import tr
 from ...core.progress import Progress
 from ...core.records.fields import RecordFields
 from ...core.records.identifiers import refuse_identifiers
@@ -72,13 +72,11 @@ def _refuse_changes(job: FormJob, now: Counted) -> None:
     if differing and now.coarsened is not now.as_read:
         differing = min(differing, cells_that_differ(now.coarsened, table))
     if differing:
-        raise PrivacyError(
-            plural(
-                "PROFILE has another count in {n:,} class of an area: the table was changed since it was profiled, or "
-                "FILTER, the fields or GENERALISE are others. Profile it again, and make the regions from that.",
-                "PROFILE has other counts in {n:,} classes of areas: the table was changed since it was profiled, or "
-                "FILTER, the fields or GENERALISE are others. Profile it again, and make the regions from that.",
-                differing,
-            )
+        raise PrivacyError.counting(
+            "PROFILE has another count in {n:,} class of an area: the table was changed since it was profiled, or "
+            "FILTER, the fields or GENERALISE are others. Profile it again, and make the regions from that.",
+            "PROFILE has other counts in {n:,} classes of areas: the table was changed since it was profiled, or "
+            "FILTER, the fields or GENERALISE are others. Profile it again, and make the regions from that.",
+            differing,
         )
     job.info(tr("The table still holds what PROFILE counted."))

@@ -67,5 +67,7 @@ def key_of(job: FormJob) -> str:
             raise refused_together(name)
     key = job.text(KEY).strip()
     if not key:
-        raise InputError(tr("KEY is empty: name the field that says which person a row of LINKED_TABLES belongs to."))
+        raise InputError.saying(
+            "KEY is empty: name the field that says which person a row of LINKED_TABLES belongs to."
+        )
     return key

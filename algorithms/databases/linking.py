@@ -11,7 +11,6 @@ from ...core.engines.linked import LinkedEngineSource, LinkedFields, check_table
 from ...core.errors import InputError
 from ...core.job.linked import KEEP, KNOWN, SENSITIVE, by_table, least_indistinguishable, table_name, with_sensitive
 from ...core.job.values import parts_of
-from ...core.language import tr
 from ...core.records.fields import RecordFields
 from ..form.form import FormJob
 from ..form.linked import COUNT_KNOWN, KNOWN_OF, LINKED_K, LINKED_KEYS, LINKED_TABLES
@@ -21,7 +20,7 @@ def tables_of(job: FormJob, engine: Engine, fields: RecordFields) -> tuple[Linke
     """The linked tables of a job, checked, with the places that their rows go to. Raises InputError."""
     tables = {_name_of(table): table for table in parts_of(job.text(LINKED_TABLES))}
     if len(tables) < len(parts_of(job.text(LINKED_TABLES))):
-        raise InputError(tr("LINKED_TABLES: two tables have the same name; rename one of them."))
+        raise InputError.saying("LINKED_TABLES: two tables have the same name; rename one of them.")
 
     def named(parameter: str) -> dict[str, list[str]]:
         return by_table(parameter, parts_of(job.text(parameter)), list(tables))

@@ -151,11 +151,8 @@ class ReleaseDatabase(Releasing, InPlaceAlgorithm):
 
     def work(self, form: Form) -> Handed:
         if form.outputs.wanted("REPORT") and not form.given("REGIONS"):
-            raise InputError(
-                tr(
-                    "REPORT draws the regions and measures distances: give REGIONS and REGION_ID too, or leave it "
-                    "empty."
-                )
+            raise InputError.saying(
+                "REPORT draws the regions and measures distances: give REGIONS and REGION_ID too, or leave it empty."
             )
         job = FormJob(form, form.layers, form)
         engine = form.outputs.hold(opened(job))

@@ -225,11 +225,9 @@ def numbers_in(text: str, parameter: str) -> list[float]:
     except ValueError:
         numbers = []
     if not numbers or not all(map(math.isfinite, numbers)):
-        raise InputError(
-            tr(
-                "{parameter} is “{text}”: write numbers separated by commas, such as 1,1.2,2.",
-                parameter=parameter,
-                text=text,
-            )
+        raise InputError.saying(
+            "{parameter} is “{text}”: write numbers separated by commas, such as 1,1.2,2.",
+            parameter=parameter,
+            text=text,
         )
     return numbers

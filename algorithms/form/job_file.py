@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
+from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.command.job_file import OUTPUTS, written_job
 from ...core.job.settings import CHOICE, FIELDS, NUMBER, ROWS, SETTINGS, TABLE, WHOLE, Setting
@@ -12,18 +12,17 @@ from ...core.version import version
 from .command import texts_of, without_password
 from .form import Form
 from .linked import LINKED_TABLES, linked_values
-from .parameters import described
+from .parameters import file_output
 
 JOB_FILE = "JOB_FILE"
 
 
 def job_file() -> QgsProcessingParameterDefinition:
     """JOB_FILE."""
-    file = QgsProcessingParameterFileDestination(
-        JOB_FILE, tr("Job ({internal})", internal=INTERNAL), tr("Jobs (*.toml)"), None, True, False
-    )
-    return described(
-        file,
+    return file_output(
+        JOB_FILE,
+        tr("Job ({internal})", internal=INTERNAL),
+        tr("Jobs (*.toml)"),
         tr(
             "The settings of this run as a file, with which the command “vbas anonymize” makes the same release "
             "without QGIS, such as every month. It names the inputs and where they are: internal."

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from qgis.core import (
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterFileDestination,
-    QgsProcessingParameterMultipleLayers,
-)
+from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterMultipleLayers
 
 from ...core.account import Account
 from ...core.areas import Areas
@@ -28,7 +24,7 @@ from ..layers.reading.checked_source import CheckedSource
 from .command import texts_of, without_password
 from .form import Form, FormJob
 from .layers import LayerTable
-from .parameters import TABLE, choice, described, field, text, whole, yes
+from .parameters import TABLE, choice, described, field, file_output, text, whole, yes
 
 LINKED_TABLES, LINKED_KEYS, COUNT_KNOWN, NEW_KEY, LINKED_K = (
     *("LINKED_TABLES", "LINKED_KEYS", "COUNT_KNOWN", "NEW_KEY", "LINKED_K"),
@@ -163,21 +159,16 @@ def linked_values(form: Form, caveats: list[str]) -> dict[str, object]:
 
 def released_tables() -> QgsProcessingParameterDefinition:
     """RELEASED_TABLES."""
-    file = QgsProcessingParameterFileDestination(
+    return file_output(
         RELEASED_TABLES,
         tr("Released persons and linked tables ({for_release})", for_release=FOR_RELEASE),
         tr("GeoPackage files (*.gpkg)"),
-        None,
-        True,
-        True,
-    )
-    return described(
-        file,
         tr(
             "One GeoPackage with the released persons (records) and each linked table under its name. Fields: "
             "vbas_person, the new key; vbas_region; those that you named; and of the persons, for each table, whether "
             "its rows are shown or left out. It is recounted from the file before it reaches its place. For release."
         ),
+        by_default=True,
     )
 
 
@@ -186,7 +177,7 @@ def linking_of(job: FormJob) -> Linking:
     sources = job.layers.sources(LINKED_TABLES)
     tables = {name_of_source(source): LayerTable(source, job.layers.feedback) for source in sources}
     if len(tables) < len(sources):
-        raise InputError(tr("LINKED_TABLES: two layers have the same name; rename one of them."))
+        raise InputError.saying("LINKED_TABLES: two layers have the same name; rename one of them.")
 
     def named(parameter: str) -> dict[str, list[str]]:
         typed = [part for part in job.text(parameter).split(";") if part.strip()]

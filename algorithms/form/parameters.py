@@ -192,11 +192,15 @@ def sink(table: OutputTable, optional: bool = False, by_default: bool = True) ->
     return described(parameter, table.about)
 
 
+def file_output(
+    name: str, label: str, kinds: str, text: str, by_default: bool = False
+) -> QgsProcessingParameterDefinition:
+    """A file that is written; kinds : what the window of files offers; by_default : whether a form makes it unasked."""
+    return described(QgsProcessingParameterFileDestination(name, label, kinds, None, True, by_default), text)
+
+
 def report(text: str, by_default: bool = True) -> QgsProcessingParameterDefinition:
-    """REPORT; by_default : whether a form makes it unasked."""
-    page = QgsProcessingParameterFileDestination(
-        "REPORT", tr("Report ({internal})", internal=INTERNAL), tr("HTML files (*.html)"), None, True, by_default
-    )
-    return described(
-        page, tr("{text} Internal: it says how many records were suppressed where, so do not publish it.", text=text)
-    )
+    """REPORT."""
+    text = tr("{text} Internal: it says how many records were suppressed where, so do not publish it.", text=text)
+    label = tr("Report ({internal})", internal=INTERNAL)
+    return file_output("REPORT", label, tr("HTML files (*.html)"), text, by_default)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from qgis.core import QgsProcessingParameterDefinition, QgsProcessingParameterFileDestination
+from qgis.core import QgsProcessingParameterDefinition
 
 from ...core.account import Account
 from ...core.job.saying import said_of
@@ -16,23 +16,17 @@ from ...core.report.release import page_of
 from ...core.tables.schema import FOR_RELEASE
 from ..layers.shapes.areas import AreaLayer, DrawnRegions
 from .form import Form
-from .parameters import described
+from .parameters import file_output
 
 RELEASE_REPORT = "RELEASE_REPORT"
 
 
 def public_report_parameter() -> QgsProcessingParameterDefinition:
     """RELEASE_REPORT."""
-    page = QgsProcessingParameterFileDestination(
+    return file_output(
         RELEASE_REPORT,
         tr("Report ({for_release})", for_release=FOR_RELEASE),
         tr("HTML files (*.html)"),
-        None,
-        True,
-        False,
-    )
-    return described(
-        page,
         tr(
             "A page to publish beside the release: k, the regions, what is released and how finely it is placed. It is "
             "made from the released records, their regions and the areas alone. For release."

@@ -16,13 +16,7 @@ from ...core.language import plural, tr
 from ...core.parameters import SMALLEST_K
 from ...core.profile import Profile, profile_records
 from ...core.records.fields import RecordFields
-from ...core.records.matching import (
-    STOP,
-    SUPPRESS,
-    UNMATCHED,
-    Records,
-    match_areas,
-)
+from ...core.records.matching import STOP, SUPPRESS, UNMATCHED, Records, match_areas
 from ...core.records.table import RecordTable, check_table
 from ..compat import field as make_field
 from ..layers.reading.checked_source import CheckedSource
@@ -178,20 +172,15 @@ def _refuse_row_numbers(job: FormJob) -> None:
         return
     area = job.text("REGION_ID") if job.has("REGION_ID") else ""
     if area == field:
-        raise InputError(
-            tr(
-                "RECORD_REGION and REGION_ID are both “{field}”, which numbers the rows of a table and identifies no "
-                "area: choose the fields that hold the identifiers of the areas.",
-                field=field,
-            )
-        )
-    raise InputError(
-        tr(
-            "RECORD_REGION is “{field}”, which numbers the rows of a table and identifies no area: choose the field "
-            "that "
-            "holds the identifiers of the areas.",
+        raise InputError.saying(
+            "RECORD_REGION and REGION_ID are both “{field}”, which numbers the rows of a table and identifies no area: "
+            "choose the fields that hold the identifiers of the areas.",
             field=field,
         )
+    raise InputError.saying(
+        "RECORD_REGION is “{field}”, which numbers the rows of a table and identifies no area: choose the field that "
+        "holds the identifiers of the areas.",
+        field=field,
     )
 
 

@@ -6,13 +6,7 @@ import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
-from qgis.core import (
-    QgsFileUtils,
-    QgsMapLayer,
-    QgsProcessingAlgorithm,
-    QgsProcessingContext,
-    QgsProcessingFeedback,
-)
+from qgis.core import QgsFileUtils, QgsMapLayer, QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessingFeedback
 
 from ...core.errors import first_values
 from ...core.language import tr

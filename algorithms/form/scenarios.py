@@ -173,8 +173,8 @@ def _parts_of(form: Form, areas: Areas, records: Records) -> dict[str, np.ndarra
             )
         )
     if not usable:
-        raise InputError(
-            tr("PART_FIELD “{name}” makes no part with two areas and somebody in them: choose another.", name=name)
+        raise InputError.saying(
+            "PART_FIELD “{name}” makes no part with two areas and somebody in them: choose another.", name=name
         )
     return usable
 

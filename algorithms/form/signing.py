@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from qgis.core import (
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterFileDestination,
-)
+from qgis.core import QgsProcessingParameterDefinition
 from qgis.PyQt.QtCore import QBuffer, QIODevice, QMarginsF, QSizeF
 from qgis.PyQt.QtGui import QPageLayout, QPageSize, QPdfWriter, QTextDocument
 
@@ -25,7 +22,7 @@ from ...core.tables.schema import INTERNAL
 from ..layers.inputs import remembered
 from .effective import GIVEN, Condition, Conditions
 from .form import Form
-from .parameters import described, text
+from .parameters import file_output, text
 
 SIGN_PAGE, REPORT, REGISTER, RELEASE_FOLDER = "SIGN_PAGE", "REPORT", "REGISTER", "RELEASE_FOLDER"
 RELEASED_TABLES = "RELEASED_TABLES"  # one file with the records and the tables that belong to them
@@ -73,11 +70,10 @@ def signing_parameters() -> Iterable[QgsProcessingParameterDefinition]:
 
 def sign_page_parameter() -> QgsProcessingParameterDefinition:
     """SIGN_PAGE."""
-    page = QgsProcessingParameterFileDestination(
-        SIGN_PAGE, tr("Page to sign ({internal})", internal=INTERNAL), tr("PDF files (*.pdf)"), None, True, False
-    )
-    return described(
-        page,
+    return file_output(
+        SIGN_PAGE,
+        tr("Page to sign ({internal})", internal=INTERNAL),
+        tr("PDF files (*.pdf)"),
         tr(
             "One sheet to print and to sign: what goes out, for whom and why, what was asked and found, the content "
             "hashes of the released tables, and place for two signatures. It is page 1 of the report, too. Internal."

@@ -69,12 +69,10 @@ def ks_of(form: Form) -> list[int]:
     others = numbers_in(typed, "K_VALUES") if typed else []
     wrong = [number for number in others if number != int(number) or number < SMALLEST_K]
     if wrong:
-        raise InputError(
-            tr(
-                "K_VALUES has {wrong:g}: give whole numbers from {smallest_k}, separated by commas.",
-                wrong=wrong[0],
-                smallest_k=SMALLEST_K,
-            )
+        raise InputError.saying(
+            "K_VALUES has {wrong:g}: give whole numbers from {smallest_k}, separated by commas.",
+            wrong=wrong[0],
+            smallest_k=SMALLEST_K,
         )
     return list(dict.fromkeys([first, *map(int, others)]))
 
@@ -85,7 +83,7 @@ def budgets_of(form: Form) -> list[float]:
     budgets = numbers_in(typed, "BUDGETS") if typed else []
     wrong = [number for number in budgets if not 0 <= number <= 100]
     if wrong:
-        raise InputError(tr("BUDGETS has {wrong:g}: give per cent of the records, from 0 to 100.", wrong=wrong[0]))
+        raise InputError.saying("BUDGETS has {wrong:g}: give per cent of the records, from 0 to 100.", wrong=wrong[0])
     return list(dict.fromkeys(budgets))
 
 

@@ -19,7 +19,6 @@ from qgis.core import (
 
 from ...core.dataclass import dataclass
 from ...core.errors import Cancelled
-from ...core.language import tr
 from ...core.progress import Progress
 from ...core.secrecy import holds_secret, without_secrets
 
@@ -30,7 +29,7 @@ READ = 20.0
 def check_cancelled(feedback: QgsProcessingFeedback) -> None:
     """Raise Cancelled once the user has pressed Cancel."""
     if feedback.isCanceled():
-        raise Cancelled(tr("Cancelled: nothing was written."))
+        raise Cancelled.saying("Cancelled: nothing was written.")
 
 
 def progress_of(feedback: QgsProcessingFeedback, start: float = READ, stop: float = 100.0) -> Progress:

@@ -18,7 +18,6 @@ from qgis.core import (
 
 from ...core.dataclass import dataclass
 from ...core.errors import InputError
-from ...core.language import tr
 from ...core.plain_text import in_one_line
 
 
@@ -100,12 +99,10 @@ class Inputs:
         except Exception as error:  # of no words, by QGIS 3.34, whose layers work out at once how far they reach
             if type(error) is not Exception:
                 raise
-            raise InputError(
-                tr(
-                    "{name} cannot be opened: see whether its shapes have coordinates that are missing, infinite or "
-                    "far too large.",
-                    name=name,
-                )
+            raise InputError.saying(
+                "{name} cannot be opened: see whether its shapes have coordinates that are missing, infinite or far "
+                "too large.",
+                name=name,
             ) from error
 
     def cells(self, name: str) -> list[object]:

@@ -10,7 +10,6 @@ from qgis.core import QgsProcessingAlgorithm, QgsProcessingContext, QgsProcessin
 from qgis.PyQt.QtCore import Qt
 
 from ...core.errors import Cancelled, InputError
-from ...core.language import tr
 from .feedback import texts_in
 
 LONGEST_WAIT = 20.0  # seconds for a run to see that it is cancelled
@@ -49,12 +48,10 @@ def layers_stay(
         yield
     except Cancelled as error:
         if gone:
-            raise InputError(
-                tr(
-                    "The layer “{name}” was removed from the project while it was read: nothing was written. Add it "
-                    "again, and run once more.",
-                    name=gone[0],
-                )
+            raise InputError.saying(
+                "The layer “{name}” was removed from the project while it was read: nothing was written. Add it again, "
+                "and run once more.",
+                name=gone[0],
             ) from error
         raise
     finally:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.analysis.released import positions, whole_numbers
 from ...core.errors import InputError, PrivacyError
-from ...core.language import as_data, plural, tr
+from ...core.language import as_data, tr
 from ...core.levels import Levels
 from ...core.nesting.flattening import flatten
 from ...core.records.columns import Column, combine_codes
@@ -34,7 +34,7 @@ def rows_of(form: Form) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, dict
     quasi, count = form.field_names("QUASI_IDENTIFIERS"), form.text("RECORD_COUNT")
     placing = [name for name in quasi if name.lower() in (LEVEL, NUMBER)]
     if placing:
-        raise InputError(tr("Field “{name}” says where a record is shown: choose others.", name=placing[0]))
+        raise InputError.saying("Field “{name}” says where a record is shown: choose others.", name=placing[0])
     own = (LEVEL, NUMBER, "fid", "ogc_fid", count.lower())
     others = [name for name in source.fields().names() if name.lower() not in own and name not in quasi]
     columns = read_columns(source, [LEVEL, NUMBER, *quasi, *others, *([count] if count else [])], form.feedback)
@@ -88,12 +88,10 @@ class FlattenRelease(VbasAlgorithm):
         source, target = form.layers.source("RECORDS"), form.whole("LEVEL") - 1
         _, levels = regions.levels_of_crosswalk(form.job)
         if target >= len(levels):
-            raise InputError(
-                tr(
-                    "LEVEL is {target}, but the levels of CROSSWALK are 1 to {n_levels}: choose one of these.",
-                    target=target + 1,
-                    n_levels=len(levels),
-                )
+            raise InputError.saying(
+                "LEVEL is {target}, but the levels of CROSSWALK are 1 to {n_levels}: choose one of these.",
+                target=target + 1,
+                n_levels=len(levels),
             )
         if _repeats(levels, target):
             form.warn(
@@ -147,15 +145,13 @@ def _refuse_small_classes(
     codes, distinct = combine_codes([region, *(column.codes for column in quasi.values())], sizes)
     smallest = int(np.bincount(codes, counts, len(distinct)).min(initial=form.whole("K")))
     if smallest < form.whole("K"):
-        raise PrivacyError(
-            plural(
-                "A class would have {n} record, fewer than K = {k}: give K, QUASI_IDENTIFIERS and RECORD_COUNT as they "
-                "are of the release. Nothing is released.",
-                "A class would have {n} records, fewer than K = {k}: give K, QUASI_IDENTIFIERS and RECORD_COUNT as "
-                "they are of the release. Nothing is released.",
-                smallest,
-                k=form.whole("K"),
-            )
+        raise PrivacyError.counting(
+            "A class would have {n} record, fewer than K = {k}: give K, QUASI_IDENTIFIERS and RECORD_COUNT as they are "
+            "of the release. Nothing is released.",
+            "A class would have {n} records, fewer than K = {k}: give K, QUASI_IDENTIFIERS and RECORD_COUNT as they "
+            "are of the release. Nothing is released.",
+            smallest,
+            k=form.whole("K"),
         )
 
 

@@ -80,7 +80,7 @@ def held_tables(job: FormJob, areas: Areas, profile: Profile) -> list[Counted]:
         return []
     holding.check()
     if not (job.given("RECORDS") and job.given("QUASI_IDENTIFIERS")):
-        raise InputError(tr("HELD_PERCENT looks at classes: give RECORDS and QUASI_IDENTIFIERS."))
+        raise InputError.saying("HELD_PERCENT looks at classes: give RECORDS and QUASI_IDENTIFIERS.")
     period, fields = period_of(job), fields_of_records(job)
     asked = generalising_of(job, fields.quasi_identifiers)
     tables = [counted_by(profile, period)]

@@ -144,8 +144,8 @@ def areas_and_profile(job: FormJob, layer: AreaLayer) -> tuple[Areas, Profile]:
         return populated(layer, records), records.profile
     location = job.text("SITE_LOCATION")
     if "k" in SITE_LOCATIONS[location].settings and not job.given("LEVEL_FIELDS"):
-        raise InputError(
-            tr("SITE_LOCATION “{location}” looks at classes: give RECORDS and QUASI_IDENTIFIERS.", location=location)
+        raise InputError.saying(
+            "SITE_LOCATION “{location}” looks at classes: give RECORDS and QUASI_IDENTIFIERS.", location=location
         )
     areas = populated_by_records(job, layer)
     people = sparse.csr_matrix(np.ceil(areas.population).astype(np.int64)[:, None])

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import shapely
-from qgis.core import (
-    QgsCoordinateReferenceSystem,
-    QgsProcessingParameterDefinition,
-    QgsVectorLayer,
-    QgsWkbTypes,
-)
+from qgis.core import QgsCoordinateReferenceSystem, QgsProcessingParameterDefinition, QgsVectorLayer, QgsWkbTypes
 
 from ...core.errors import InputError
 from ...core.language import tr
@@ -75,7 +70,7 @@ def keep(form: Form, masked: Table, for_release: bool) -> None:
         form.warn(tr("The masked points are not for release: REGISTER does not get them."))
         return
     if masked.crs is None or masked.shapes is None:
-        raise InputError(tr("REGISTER: there are no masked points to add."))
+        raise InputError.saying("REGISTER: there are no masked points to add.")
     coordinates = shapely.get_coordinates(np.asarray(masked.shapes))
     form.outputs.first(new_masking(Path(form.text("REGISTER")), masked.crs.toWkt(), coordinates))
 

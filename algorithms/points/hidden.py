@@ -76,8 +76,8 @@ def least_candidates() -> Iterable[QgsProcessingParameterDefinition]:
 def hiding_of(form: Form, case: MaskingInputs, masking: Masking) -> Hiding | None:
     """The candidate addresses of each masked home; None without HOUSEHOLDS. Raises InputError."""
     if form.given("EARLIER") and case.households is None:
-        raise InputError(
-            tr("EARLIER needs HOUSEHOLDS: without addresses nobody can count what two masked places leave.")
+        raise InputError.saying(
+            "EARLIER needs HOUSEHOLDS: without addresses nobody can count what two masked places leave."
         )
     if case.households is None:
         return None
@@ -108,7 +108,7 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
         return None
     name = form.text("EARLIER_ID")
     if not name:
-        raise InputError(tr("EARLIER_ID is empty: choose the field of EARLIER that says whose place it is."))
+        raise InputError.saying("EARLIER_ID is empty: choose the field of EARLIER that says whose place it is.")
     layer = read_points(form.layers.source("EARLIER"), [(name, "EARLIER_ID")], "EARLIER", form.feedback)
     now, before = case.points.layer.columns[name], layer.columns[name]
     labels = [column.categories[column.codes] for column in (now, before)]
@@ -120,7 +120,7 @@ def _earlier(form: Form, case: MaskingInputs) -> tuple[np.ndarray, np.ndarray] |
     n_found = np.where(before_codes >= 0, stop - start, 0)
     place = np.repeat(np.arange(len(before), dtype=np.int64), n_found)
     if not len(place):
-        raise InputError(tr("EARLIER and POINTS have no value of “{name}” in common: check EARLIER_ID.", name=name))
+        raise InputError.saying("EARLIER and POINTS have no value of “{name}” in common: check EARLIER_ID.", name=name)
     coordinates = moved_coordinates(layer.coordinates, layer.crs, case.areas.planar, form.context)
     return coordinates[place], case.homes.home_of[order[runs(start, n_found)]]
 

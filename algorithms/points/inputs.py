@@ -163,8 +163,8 @@ def case_of(form: Form) -> MaskingInputs:
     named = [(name, "KEEP_FIELDS") for name in kept]
     household = form.text("HOUSEHOLD_ID")
     if household and household in kept:
-        raise InputError(
-            tr("KEEP_FIELDS: “{household}” is HOUSEHOLD_ID, which is not released: take it out.", household=household)
+        raise InputError.saying(
+            "KEEP_FIELDS: “{household}” is HOUSEHOLD_ID, which is not released: take it out.", household=household
         )
     asked = {"CATEGORY_FIELD": category, "HOUSEHOLD_ID": household}
     if form.given("EARLIER"):
@@ -172,14 +172,11 @@ def case_of(form: Form) -> MaskingInputs:
     named += [(name, parameter) for parameter, name in asked.items() if name and name not in kept]
     layer = read_points(form.layers.source("POINTS"), named, "POINTS", form.feedback)
     if not len(layer):
-        raise InputError(tr("POINTS is empty: there is nothing to mask."))
+        raise InputError.saying("POINTS is empty: there is nothing to mask.")
     by_category = _category_fields(form, layer, category)
     if not category and not population and not form.given("HOUSEHOLDS"):
-        raise InputError(
-            tr(
-                "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to "
-                "be counted."
-            )
+        raise InputError.saying(
+            "POPULATION is empty: choose the field of AREAS with their population, or give HOUSEHOLDS to be counted."
         )
     fields = [(name, "CATEGORY_POPULATIONS") for name in by_category.values()] or [(population, "POPULATION")]
     read = mask_areas_of(form, fields if fields[0][0] else [])
@@ -209,11 +206,13 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
     """Field of AREAS by category: as the user says, else the fields that have the categories' names."""
     pairs = [str(value).strip() for value in form.cells("CATEGORY_POPULATIONS")]
     if len(pairs) % 2:
-        raise InputError(tr("CATEGORY_POPULATIONS has a category without a field: write category and field in turn."))
+        raise InputError.saying(
+            "CATEGORY_POPULATIONS has a category without a field: write category and field in turn."
+        )
     if not category:
         if pairs:
-            raise InputError(
-                tr("CATEGORY_POPULATIONS needs CATEGORY_FIELD: choose the field of POINTS they belong to.")
+            raise InputError.saying(
+                "CATEGORY_POPULATIONS needs CATEGORY_FIELD: choose the field of POINTS they belong to."
             )
         return {}
     if pairs:
@@ -222,12 +221,10 @@ def _category_fields(form: Form, layer: Points, category: str) -> dict[str, str]
     texts = [identifier_text(value) for value in layer.columns[category].categories.tolist()]
     field_of = {text: text for text in texts if text is not None and text in there}
     if not field_of:
-        raise InputError(
-            tr(
-                "CATEGORY_FIELD “{category}” has the values {first}, but AREAS "
-                "has no fields of these names: say in CATEGORY_POPULATIONS which field belongs to which category.",
-                category=category,
-                first=first_values(text for text in texts if text),
-            )
+        raise InputError.saying(
+            "CATEGORY_FIELD “{category}” has the values {first}, but AREAS has no fields of these names: say in "
+            "CATEGORY_POPULATIONS which field belongs to which category.",
+            category=category,
+            first=first_values(text for text in texts if text),
         )
     return field_of

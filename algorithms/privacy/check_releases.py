@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.errors import InputError
-from ...core.language import as_data, plural, tr
+from ...core.language import as_data, tr
 from ...core.parameters import DEFAULT_K, SMALLEST_K
 from ...core.releases.concluding import counts_rows, of_some_people
 from ...core.releases.examining import examine_all
@@ -104,12 +104,10 @@ class CheckReleases(VbasAlgorithm):
         compared = releases_of(form)
         releases = compared.releases
         if len(releases) < 2:
-            raise InputError(
-                plural(
-                    "There is {n} release: give at least two of the same people.",
-                    "There are {n} releases: give at least two of the same people.",
-                    len(releases),
-                )
+            raise InputError.counting(
+                "There is {n} release: give at least two of the same people.",
+                "There are {n} releases: give at least two of the same people.",
+                len(releases),
             )
         least = min(release.k for release in releases)
         k = form.whole("K") if form.given("K") else least

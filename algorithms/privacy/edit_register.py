@@ -148,8 +148,8 @@ class EditRegister(VbasAlgorithm):
         releases, chain, points = releases_in(path), chain_of(path), maskings_in(path)
         asked = [name for name in CHANGES if form.given(name)]
         if len(asked) > 1:
-            raise InputError(
-                tr("{one} and {other} are both given: do one after the other.", one=asked[0], other=asked[1])
+            raise InputError.saying(
+                "{one} and {other} are both given: do one after the other.", one=asked[0], other=asked[1]
             )
         number = form.whole(asked[0]) if asked else 0
         entry = _changed(form, path, asked[0], number) if asked else None
@@ -188,19 +188,15 @@ def _changed(form: Form, path: Path, what: str, number: int) -> Entry:
         return naming(path, number, form.text("NAME"))
     if not form.yes("NEVER_PUBLISHED"):
         if what == "REMOVE_POINTS":
-            raise InputError(
-                tr(
-                    "REMOVE_POINTS names masked points {number}: tick NEVER_PUBLISHED if nobody outside has seen "
-                    "them. Otherwise they must stay, or nobody is warned that they are masked again.",
-                    number=number,
-                )
+            raise InputError.saying(
+                "REMOVE_POINTS names masked points {number}: tick NEVER_PUBLISHED if nobody outside has seen them. "
+                "Otherwise they must stay, or nobody is warned that they are masked again.",
+                number=number,
             )
-        raise InputError(
-            tr(
-                "REMOVE names release {remove}: tick NEVER_PUBLISHED if nobody outside has seen it. "
-                "Otherwise it must stay, or the next release is held against too little.",
-                remove=number,
-            )
+        raise InputError.saying(
+            "REMOVE names release {remove}: tick NEVER_PUBLISHED if nobody outside has seen it. Otherwise it must "
+            "stay, or the next release is held against too little.",
+            remove=number,
         )
     return (taking_points_out if what == "REMOVE_POINTS" else taking_out)(path, number, form.text("WHO"))
 
@@ -212,15 +208,13 @@ def _of_series(form: Form, releases: Sequence[Listed]) -> list[Listed]:
     if series and not listed:
         known = dict.fromkeys(row.series for row in releases if row.series)
         if not known:
-            raise InputError(
-                tr("SERIES is “{series}”, but the register has none: leave it empty.", series=form.text("SERIES"))
+            raise InputError.saying(
+                "SERIES is “{series}”, but the register has none: leave it empty.", series=form.text("SERIES")
             )
-        raise InputError(
-            tr(
-                "SERIES is “{series}”, but the register has the series {known}: give one of them, or leave it empty.",
-                series=form.text("SERIES"),
-                known=", ".join(known),
-            )
+        raise InputError.saying(
+            "SERIES is “{series}”, but the register has the series {known}: give one of them, or leave it empty.",
+            series=form.text("SERIES"),
+            known=", ".join(known),
         )
     return listed
 
@@ -248,7 +242,7 @@ def _detail(form: Form, path: Path, listed: Sequence[Listed]) -> Table:
     if layer is None:
         return filled(DETAIL, columns)
     if layer.are_points:
-        raise InputError(tr("REGIONS are points: give the areas as polygons, or leave REGIONS empty."))
+        raise InputError.saying("REGIONS are points: give the areas as polygons, or leave REGIONS empty.")
     if releases and not any(was_released):
         form.warn(tr("REGIONS has none of the areas of the register: give the areas that the releases were made from."))
     return filled(DETAIL, columns, shapes=layer.shapes, crs=layer.crs)

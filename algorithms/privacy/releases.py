@@ -141,38 +141,33 @@ def releases_of(form: Form) -> ReleasesToCompare:
     if form.given("REGISTER"):
         path = Path(form.text("REGISTER"))
         if not path.is_file():
-            raise InputError(tr("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path))
+            raise InputError.saying("REGISTER: there is no file {path}: name a register, or give RELEASES.", path=path)
         published = read_register(path)
         aliases = aliases_in(form, [name for release in published for name in names_in(release)])
         return ReleasesToCompare(published, aliases, broken=broken_chain(path))
     tables, crosswalks = form.layers.sources("RELEASES"), form.layers.sources("CROSSWALKS")
     if len(tables) != len(crosswalks):
-        raise InputError(
-            tr(
-                "There are {n_tables} RELEASES and {n_crosswalks} CROSSWALKS: give each release its crosswalk, in "
-                "the same order.",
-                n_tables=len(tables),
-                n_crosswalks=len(crosswalks),
-            )
+        raise InputError.saying(
+            "There are {n_tables} RELEASES and {n_crosswalks} CROSSWALKS: give each release its crosswalk, in the same "
+            "order.",
+            n_tables=len(tables),
+            n_crosswalks=len(crosswalks),
         )
     names, sensitive = _names(form, "QUASI_IDENTIFIERS"), _names(form, "SENSITIVE")
     if not names:
-        raise InputError(tr("QUASI_IDENTIFIERS is empty: name those of the releases, such as age;sex."))
+        raise InputError.saying("QUASI_IDENTIFIERS is empty: name those of the releases, such as age;sex.")
     aliases = aliases_in(form, [*names, *sensitive, *(name for table in tables for name in table.fields().names())])
     for name in sensitive:
         if name in names:
-            raise InputError(tr("SENSITIVE names “{name}”, which is a quasi-identifier: name it once.", name=name))
+            raise InputError.saying("SENSITIVE names “{name}”, which is a quasi-identifier: name it once.", name=name)
         if not any(field_for(table.fields(), name, aliases) for table in tables):
-            raise InputError(
-                tr("SENSITIVE names “{name}”, which no release has: name fields that they show.", name=name)
+            raise InputError.saying(
+                "SENSITIVE names “{name}”, which no release has: name fields that they show.", name=name
             )
     if form.given("PERIOD") and form.text("PERIOD") not in names:
-        raise InputError(
-            tr(
-                "PERIOD is “{period}”, which QUASI_IDENTIFIERS does not name: name it there too, or leave PERIOD "
-                "empty.",
-                period=form.text("PERIOD"),
-            )
+        raise InputError.saying(
+            "PERIOD is “{period}”, which QUASI_IDENTIFIERS does not name: name it there too, or leave PERIOD empty.",
+            period=form.text("PERIOD"),
         )
     wanted = Wanted(tuple(names), tuple(sensitive), form.text("COUNT_FIELD"), aliases)
     parts = enumerate(zip(tables, crosswalks, _each_k(form, len(tables))))
@@ -192,14 +187,12 @@ def _each_k(form: Form, n_releases: int) -> list[int]:
     if not given:
         return [form.whole("K") if form.given("K") else DEFAULT_K] * n_releases
     if len(given) != n_releases or not all(part.isdecimal() and int(part) >= SMALLEST_K for part in given):
-        raise InputError(
-            tr(
-                "EACH_K is “{form}”: give a whole number of at least {smallest_k} for each of the "
-                "{n_releases} releases, such as 5;10.",
-                form=form.text("EACH_K"),
-                smallest_k=SMALLEST_K,
-                n_releases=n_releases,
-            )
+        raise InputError.saying(
+            "EACH_K is “{form}”: give a whole number of at least {smallest_k} for each of the {n_releases} releases, "
+            "such as 5;10.",
+            form=form.text("EACH_K"),
+            smallest_k=SMALLEST_K,
+            n_releases=n_releases,
         )
     return [int(part) for part in given]
 
@@ -212,14 +205,12 @@ def _release(
     by_sensitive = fields_for(fields, wanted.sensitive, wanted.aliases)
     own = fields_for(fields, wanted.quasi_identifiers, wanted.aliases)
     if not own:
-        raise InputError(
-            tr(
-                "QUASI_IDENTIFIERS: {title} has none of {first}; its fields are "
-                "{fields}: name those that the releases show.",
-                title=title,
-                first=first_values(wanted.quasi_identifiers),
-                fields=first_values(fields.names(), 12),
-            )
+        raise InputError.saying(
+            "QUASI_IDENTIFIERS: {title} has none of {first}; its fields are {fields}: name those that the releases "
+            "show.",
+            title=title,
+            first=first_values(wanted.quasi_identifiers),
+            fields=first_values(fields.names(), 12),
         )
     areas, levels = read_levels(crosswalk, "", None, form.feedback)
     field_index(fields, NUMBER, "RELEASES", title)
@@ -285,7 +276,7 @@ def _shapes(layer: AreaLayer, rows: Sequence[Row]) -> np.ndarray:
     """The areas of each row, dissolved; each set of areas once."""
     shapes = np.full(len(rows), None, dtype=object)
     if layer.are_points:
-        raise InputError(tr("REGIONS are points: give the areas as polygons, or leave REGIONS empty."))
+        raise InputError.saying("REGIONS are points: give the areas as polygons, or leave REGIONS empty.")
     known: dict[tuple[str, ...], object] = {}
     for i, row in enumerate(rows):
         key = tuple(row.areas.tolist())

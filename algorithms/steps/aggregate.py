@@ -137,12 +137,10 @@ def joined_by_classes(form: Form, layer: AreaLayer) -> Aggregation:
     """What an exchange makes of START, or of SITES, with the classes of the records."""
     name = form.text("AGGREGATION")
     if not (form.given("RECORDS") and form.given("QUASI_IDENTIFIERS")):
-        raise InputError(
-            tr(
-                "AGGREGATION “{name}” looks at the classes of the records: give RECORDS, RECORD_REGION and "
-                "QUASI_IDENTIFIERS, or choose another AGGREGATION.",
-                name=name,
-            )
+        raise InputError.saying(
+            "AGGREGATION “{name}” looks at the classes of the records: give RECORDS, RECORD_REGION and "
+            "QUASI_IDENTIFIERS, or choose another AGGREGATION.",
+            name=name,
         )
     options = configuring.aggregation_options_of(form.job)
     options = replace(options, budget=form.number("BUDGET") if form.given("BUDGET") else None)

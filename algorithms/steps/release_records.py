@@ -93,8 +93,8 @@ class ReleaseRecords(Releasing):
     def work(self, form: Form) -> Handed:
         of_regions = [name for name in ("REGION_AUDIT", "REPORT") if form.outputs.wanted(name)]
         if of_regions and not form.given("REGIONS"):
-            raise InputError(
-                tr("{outputs}: what a region costs is said of its areas. Give REGIONS.", outputs=", ".join(of_regions))
+            raise InputError.saying(
+                "{outputs}: what a region costs is said of its areas. Give REGIONS.", outputs=", ".join(of_regions)
             )
         return super().work(form)
 

@@ -101,10 +101,10 @@ def source_of(form: Form) -> Distributions | MicrodataRows:
     distributions = form.layers.optional_source("DISTRIBUTIONS")
     whole_rows = form.text("DRAW") == WHOLE_ROWS
     if distributions is not None and has_microdata:
-        raise InputError(tr("DISTRIBUTIONS and MICRODATA are both given: choose one of them."))
+        raise InputError.saying("DISTRIBUTIONS and MICRODATA are both given: choose one of them.")
     if whole_rows and not has_microdata:
-        raise InputError(
-            tr("DRAW is “{whole_rows}”, but MICRODATA is not given: give the rows to draw from.", whole_rows=WHOLE_ROWS)
+        raise InputError.saying(
+            "DRAW is “{whole_rows}”, but MICRODATA is not given: give the rows to draw from.", whole_rows=WHOLE_ROWS
         )
     if has_microdata:
         columns = microdata_of(form, "MICRODATA_PROVINCE")

@@ -61,11 +61,9 @@ def exchanged(
     regions by all classes are too many to hold.
     """
     if profile is None:
-        raise InputError(
-            tr(
-                "AGGREGATION “anonymity exchange” looks at the classes of the records: give RECORDS, RECORD_REGION and "
-                "QUASI_IDENTIFIERS."
-            )
+        raise InputError.saying(
+            "AGGREGATION “anonymity exchange” looks at the classes of the records: give RECORDS, RECORD_REGION and "
+            "QUASI_IDENTIFIERS."
         )
     K.check(options.k)
     if options.budget is not None:

@@ -87,11 +87,9 @@ def relocate(
             return site_of, sites, rounds
         site_of[asked[moves]], distance[asked[moves]] = nearest[moves], near[moves]
         progress(1.0 - 0.5 ** (rounds / 20))
-    raise VbasError(
-        tr(
-            "Iterative Voronoi did not settle within {round_limit} rounds: please report these areas.",
-            round_limit=ROUND_LIMIT,
-        )
+    raise VbasError.saying(
+        "Iterative Voronoi did not settle within {round_limit} rounds: please report these areas.",
+        round_limit=ROUND_LIMIT,
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import Areas
 from ..errors import InputError
-from ..language import plural, tr
+from ..language import plural
 from ..neighbours import neighbours_of
 from ..parameters import FLOOR
 from ..profile import Profile
@@ -41,19 +41,17 @@ def population_floor(
     total = float(areas.population.sum())
     FLOOR.check(options.floor)
     if not total:
-        raise InputError(tr("POPULATION is 0 in every area: choose another field or leave it empty."))
+        raise InputError.saying("POPULATION is 0 in every area: choose another field or leave it empty.")
     floor = options.floor or total / max(n_sites, 1)
     if 0 < floor < total:
         # What is less than the people of any area, or gets lost in a sum of all, asks for no more than these.
         floor = max(floor, float(areas.population[areas.population > 0].min()), total * LOST_IN_SUMS)
     if floor > total * (1 + 1e-12):
-        raise InputError(
-            plural(
-                "FLOOR is {floor:g}, but all areas together have {n:g} person: choose a lower one.",
-                "FLOOR is {floor:g}, but all areas together have {n:g} people: choose a lower one.",
-                total,
-                floor=floor,
-            )
+        raise InputError.counting(
+            "FLOOR is {floor:g}, but all areas together have {n:g} person: choose a lower one.",
+            "FLOOR is {floor:g}, but all areas together have {n:g} people: choose a lower one.",
+            total,
+            floor=floor,
         )
     adjacency, n_bridged = bridged(areas, neighbours_of(areas), floor)
     progress(0.1)

@@ -511,15 +511,13 @@ def margin_of(
     inside = code >= 0
     lost = (np.bincount(code[inside], minlength=len(rows.areas)) == 0) & (rows.areas.population > 0)
     if lost.any():
-        raise InputError(
-            plural(
-                "MARGINS has no row for {n} area where people live ({first}): give a table of all areas, with 0 where "
-                "nobody of a group lives.",
-                "MARGINS has no row for {n} areas where people live ({first}): give a table of all areas, with 0 where "
-                "nobody of a group lives.",
-                int(lost.sum()),
-                first=first_values(rows.areas.identifiers[lost]),
-            )
+        raise InputError.counting(
+            "MARGINS has no row for {n} area where people live ({first}): give a table of all areas, with 0 where "
+            "nobody of a group lives.",
+            "MARGINS has no row for {n} areas where people live ({first}): give a table of all areas, with 0 where "
+            "nobody of a group lives.",
+            int(lost.sum()),
+            first=first_values(rows.areas.identifiers[lost]),
         )
     own_codes, of_table = [], []
     for name, column in fields.items():

@@ -16,7 +16,7 @@ import numpy as np
 from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import tr, written
+from ..language import written
 from ..plain_text import is_missing
 from ..progress import Progress, silent
 from ..records.columns import Column, combine_codes
@@ -117,12 +117,10 @@ class Outcome:
                     continue
                 people = int(at_risk.sum())
                 if people >= MOST_DRAWN:
-                    raise InputError(
-                        tr(
-                            "So many records are compared with each other ({n}) that chance cannot be drawn among "
-                            "them: name more fields in ADJUST, or look at fewer records.",
-                            n=people,
-                        )
+                    raise InputError.saying(
+                        "So many records are compared with each other ({n}) that chance cannot be drawn among them: "
+                        "name more fields in ADJUST, or look at fewer records.",
+                        n=people,
                     )
                 by_count = min(cases, people - cases) < STEPS_A_CELL * len(at_risk)
                 draw = rng.multivariate_hypergeometric
@@ -193,12 +191,12 @@ def outcome_of(
     at_risk = np.bincount(cell_of, records, len(cells)).astype(np.int64)
     cases = np.bincount(cell_of, records * (is_case[known] > 0), len(cells)).astype(np.int64)
     if not cases.sum():
-        raise InputError(tr("No released record is a case: say in CASE_FIELD and CASE_VALUES which are."))
+        raise InputError.saying("No released record is a case: say in CASE_FIELD and CASE_VALUES which are.")
     if population is not None:  # of areas in which no record can be shown nobody is at risk
         somewhere = np.any([crosswalk.region_of >= 0 for crosswalk in rows.levels.crosswalks], axis=0)
         population = np.where(somewhere, population, 0.0)
     if population is not None and not population.sum() > 0:
-        raise InputError(tr("POPULATION is 0 in every area: choose another field."))
+        raise InputError.saying("POPULATION is 0 in every area: choose another field.")
     order = np.argsort(cells[:, 0], kind="stable")
     weights = spread.profiles.copy()
     weights.eliminate_zeros()
@@ -220,22 +218,18 @@ def cases_of(column: Column, values: tuple[str, ...]) -> np.ndarray:
         words = {"1": 1, "true": 1, "0": 0, "false": 0}
         strange = [text for text in there if text.lower() not in words]
         if strange:
-            raise InputError(
-                tr(
-                    "CASE_FIELD has values beside 1 and 0 ({first}): say in CASE_VALUES which of them is a case.",
-                    first=first_values(strange),
-                )
+            raise InputError.saying(
+                "CASE_FIELD has values beside 1 and 0 ({first}): say in CASE_VALUES which of them is a case.",
+                first=first_values(strange),
             )
         codes = [-1 if text is None else words[text.lower()] for text in texts]
     else:
         absent = [value for value in values if value not in there]
         if absent:
-            raise InputError(
-                tr(
-                    "CASE_FIELD has no value {absent}: it has {there}.",
-                    absent=first_values(absent),
-                    there=first_values(there, 12),
-                )
+            raise InputError.saying(
+                "CASE_FIELD has no value {absent}: it has {there}.",
+                absent=first_values(absent),
+                there=first_values(there, 12),
             )
         codes = [-1 if text is None else int(text in values) for text in texts]
     return np.array(codes, np.int64)[column.codes]

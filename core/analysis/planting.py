@@ -272,12 +272,10 @@ def plant(
     (1.0, [1.0])
     """
     if len(areas) > MOST_AREAS:
-        raise InputError(
-            tr(
-                "ANALYSES plants outcomes in at most {most} areas, and there are {n}: choose a part of them, or 0.",
-                most=MOST_AREAS,
-                n=len(areas),
-            )
+        raise InputError.saying(
+            "ANALYSES plants outcomes in at most {most} areas, and there are {n}: choose a part of them, or 0.",
+            most=MOST_AREAS,
+            n=len(areas),
         )
     if moved is None:
         cell, people, moved_to = (

@@ -295,8 +295,8 @@ class AnalysableRelease:
         names = _listed(adjusted_for)
         has = np.asarray(self.records[cases] if isinstance(cases, str) else cases, float)
         if has.shape != (len(self.rows),) or not np.isfinite(has).all():
-            raise InputError(
-                tr("Cases need a number or true or false for each of the {n} released rows.", n=len(self.rows))
+            raise InputError.saying(
+                "Cases need a number or true or false for each of the {n} released rows.", n=len(self.rows)
             )
         group_of, groups = self.rows.groups(names)
         records = self.weights.records
@@ -351,12 +351,10 @@ class AnalysableRelease:
         """Raises InputError for a field that is called as one of ours, whose place it would take."""
         taken = [name for name in names if name in (self.areas.index.name, *ours)]
         if taken:
-            raise InputError(
-                tr(
-                    "Field “{name}” has the name of a column that the result has anyhow: rename it in the released "
-                    "rows first, and give these.",
-                    name=taken[0],
-                )
+            raise InputError.saying(
+                "Field “{name}” has the name of a column that the result has anyhow: rename it in the released rows "
+                "first, and give these.",
+                name=taken[0],
             )
 
     def _on_map(self, table: pd.DataFrame) -> pd.DataFrame:
@@ -425,7 +423,7 @@ def read_release(
         crosswalk = found_in(folder, "crosswalk") if crosswalk is None else crosswalk
         areas = found_in(folder, "areas") if areas is None else areas
     if crosswalk is None or areas is None:
-        raise InputError(tr("Give the records, the crosswalk and the areas, or a folder that has them."))
+        raise InputError.saying("Give the records, the crosswalk and the areas, or a folder that has them.")
     own, joining = described_table(records, "records"), described_table(crosswalk, "crosswalk")
     fields = {} if own is None else rows_of(own)
     released = table_of(records, tr("Released records"), "records") if own is None else with_numbers(frame_of(fields))
@@ -436,11 +434,9 @@ def read_release(
     if area is None:
         others = [name for name in between.columns if name not in levels_of and name not in ("fid", "geometry")]
         if len(others) != 1:
-            raise InputError(
-                tr(
-                    "The crosswalk has the fields {names}: say in “area” which holds the areas.",
-                    names=", ".join(map(str, between.columns)),
-                )
+            raise InputError.saying(
+                "The crosswalk has the fields {names}: say in “area” which holds the areas.",
+                names=", ".join(map(str, between.columns)),
             )
         area = str(others[0])
     surfaces = table_of(areas, tr("Areas"), codes=[area])
@@ -502,8 +498,8 @@ def _counts(records: pd.DataFrame, name: str) -> np.ndarray:
     _check_fields(records, [name], tr("Released records"))
     numbers = column_numbers(column_from_values(records[name]), name, "RECORD_COUNT")
     if not np.isfinite(numbers).all() or (numbers < 0).any() or (numbers != np.round(numbers)).any():
-        raise InputError(
-            tr("“{name}” is not a whole number in all released rows: each must say how many it stands for.", name=name)
+        raise InputError.saying(
+            "“{name}” is not a whole number in all released rows: each must say how many it stands for.", name=name
         )
     return numbers.astype(np.int64)
 
@@ -511,13 +507,11 @@ def _counts(records: pd.DataFrame, name: str) -> np.ndarray:
 def _check_fields(table: pd.DataFrame, names: Sequence[str], what: str) -> None:
     lost = [name for name in names if name not in table.columns]
     if lost:
-        raise InputError(
-            tr(
-                "{what}: there is no field “{name}” among {names}.",
-                what=what,
-                name=lost[0],
-                names=", ".join(map(str, table.columns)),
-            )
+        raise InputError.saying(
+            "{what}: there is no field “{name}” among {names}.",
+            what=what,
+            name=lost[0],
+            names=", ".join(map(str, table.columns)),
         )
 
 

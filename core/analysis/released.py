@@ -9,7 +9,6 @@ import numpy as np
 from ..areas import Areas
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import plural, tr
 from ..levels import Levels
 from ..records.columns import Column, combine_columns
 
@@ -47,8 +46,8 @@ class ReleasedRows:
     def column(self, name: str) -> Column:
         """A field of the release. Raises InputError for one that there is not."""
         if name not in self.fields:
-            raise InputError(
-                tr("The release has no field “{name}”: it has {names}.", name=name, names=", ".join(self.fields))
+            raise InputError.saying(
+                "The release has no field “{name}”: it has {names}.", name=name, names=", ".join(self.fields)
             )
         return self.fields[name]
 
@@ -68,8 +67,8 @@ def whole_numbers(column: Column, name: str) -> np.ndarray:
     try:
         values = np.array([_whole(value) for value in column.categories.tolist()], np.int64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            tr("Field “{name}” of RECORDS is not a whole number in all rows: give the nested release.", name=name)
+        raise InputError.saying(
+            "Field “{name}” of RECORDS is not a whole number in all rows: give the nested release.", name=name
         ) from error
     return values[column.codes] if len(values) else np.empty(0, np.int64)
 
@@ -90,16 +89,14 @@ def positions(levels: Levels, level: np.ndarray, number: np.ndarray) -> np.ndarr
     position = levels.regions(level, number)
     lost = position < 0
     if lost.any():
-        raise InputError(
-            plural(
-                "{n} row shows a region that CROSSWALK does not have (first: level {level}, region "
-                "{number}): use the crosswalk that came with the release.",
-                "{n} rows show a region that CROSSWALK does not have (first: level {level}, region "
-                "{number}): use the crosswalk that came with the release.",
-                int(lost.sum()),
-                level=int(level[lost][0]) + 1,
-                number=int(number[lost][0]),
-            )
+        raise InputError.counting(
+            "{n} row shows a region that CROSSWALK does not have (first: level {level}, region {number}): use the "
+            "crosswalk that came with the release.",
+            "{n} rows show a region that CROSSWALK does not have (first: level {level}, region {number}): use the "
+            "crosswalk that came with the release.",
+            int(lost.sum()),
+            level=int(level[lost][0]) + 1,
+            number=int(number[lost][0]),
         )
     return position
 
@@ -145,16 +142,14 @@ def released_rows(
     ([0, 0, 1], [1, 0, 0], ['sex'])
     """
     if REGION not in columns:
-        raise InputError(tr("The release has no field vbas_region: give the released records."))
+        raise InputError.saying("The release has no field vbas_region: give the released records.")
     number = whole_numbers(columns[REGION], REGION)
     if LEVEL in columns:
         level = whole_numbers(columns[LEVEL], LEVEL) - 1
     elif len(levels) > 1:
-        raise InputError(
-            tr(
-                "CROSSWALK has several levels, but the release has no field vbas_level: use the crosswalk that came "
-                "with the release."
-            )
+        raise InputError.saying(
+            "CROSSWALK has several levels, but the release has no field vbas_level: use the crosswalk that came with "
+            "the release."
         )
     else:
         level = np.zeros(len(number), np.int64)

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError, first_values
-from ..language import tr
 from ..levels import Levels, own_regions
 from ..plain_text import is_missing
 from ..records.columns import Column, combine_columns
@@ -59,15 +58,15 @@ def read_spread(
     at = areas.codes_of(np.array(texts, dtype=object))[area.codes] if len(texts) else np.zeros(0, np.int64)
     if (at < 0).any():
         absent = np.array(texts, dtype=object)[np.unique(area.codes[at < 0])]
-        raise InputError(
-            tr(
-                "RECORDS are spread over areas that REGIONS does not have (first: {first}): give the areas that they "
-                "were spread over.",
-                first=first_values(absent),
-            )
+        raise InputError.saying(
+            "RECORDS are spread over areas that REGIONS does not have (first: {first}): give the areas that they were "
+            "spread over.",
+            first=first_values(absent),
         )
     if not (np.isfinite(estimate) & (estimate >= 0)).all():
-        raise InputError(tr("Field “estimate” of RECORDS is missing or below 0 in some row: spread the release again."))
+        raise InputError.saying(
+            "Field “estimate” of RECORDS is missing or below 0 in some row: spread the release again."
+        )
     columns = list(fields.values())
     if columns:
         class_of, classes = combine_columns(columns)

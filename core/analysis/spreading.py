@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import as_data, plural, tr
+from ..language import as_data
 from ..levels import without_last_repeats
 from ..records.columns import combine_codes
 from ..scientific import sparse
@@ -80,12 +80,10 @@ class Spread:
         lost = ~np.isfinite(values)
         used = np.asarray(self.profiles[:, lost].sum(axis=1)).ravel() > 0
         if used.any():
-            raise InputError(
-                plural(
-                    "{n} area has no exposure, but rows may live there: give it a value, or leave these rows out.",
-                    "{n} areas have no exposure, but rows may live there: give them values, or leave these rows out.",
-                    int(lost.sum()),
-                )
+            raise InputError.counting(
+                "{n} area has no exposure, but rows may live there: give it a value, or leave these rows out.",
+                "{n} areas have no exposure, but rows may live there: give them values, or leave these rows out.",
+                int(lost.sum()),
             )
         middle = float(values[~lost].mean()) if (~lost).any() else 0.0
         centred = np.where(lost, 0.0, values - middle)  # so that nothing is lost to rounding
@@ -221,13 +219,11 @@ def _possible(
     sizes = levels.first_regions()
     level = np.searchsorted(sizes, place, side="right") - 1
     if leave_out == AT_LEVEL_1 and levels.crosswalks[0].n_regions < (levels.crosswalks[0].region_of >= 0).sum():
-        raise InputError(
-            tr(
-                "LEAVE_OUT is “{chosen}”, but level 1 of the release joins areas: what an area shows itself is not "
-                "known. Choose “{none}”.",
-                chosen=AT_LEVEL_1,
-                none=NONE,
-            )
+        raise InputError.saying(
+            "LEAVE_OUT is “{chosen}”, but level 1 of the release joins areas: what an area shows itself is not known. "
+            "Choose “{none}”.",
+            chosen=AT_LEVEL_1,
+            none=NONE,
         )
     possible = members[place]
     known = sparse.csr_matrix((n_classes, members.shape[1]))  # which areas are known to show a class more finely
@@ -249,18 +245,16 @@ def _possible(
     nowhere = np.flatnonzero(np.diff(left.indptr) == 0)
     if len(nowhere):
         at = nowhere[0]
-        raise InputError(
-            plural(
-                "LEAVE_OUT is “{chosen}”, but {n} class is then left without an area (first: level {level}, region "
-                "{region}): the release was not made like that. Choose “{none}”.",
-                "LEAVE_OUT is “{chosen}”, but {n} classes are then left without an area (first: level {level}, region "
-                "{region}): the release was not made like that. Choose “{none}”.",
-                len(nowhere),
-                chosen=leave_out,
-                none=NONE,
-                level=int(level[at]) + 1,
-                region=int(levels.crosswalks[level[at]].numbers[place[at] - sizes[level[at]]]),
-            )
+        raise InputError.counting(
+            "LEAVE_OUT is “{chosen}”, but {n} class is then left without an area (first: level {level}, region "
+            "{region}): the release was not made like that. Choose “{none}”.",
+            "LEAVE_OUT is “{chosen}”, but {n} classes are then left without an area (first: level {level}, region "
+            "{region}): the release was not made like that. Choose “{none}”.",
+            len(nowhere),
+            chosen=leave_out,
+            none=NONE,
+            level=int(level[at]) + 1,
+            region=int(levels.crosswalks[level[at]].numbers[place[at] - sizes[level[at]]]),
         )
     return left
 

@@ -45,21 +45,19 @@ def table_of(table: TableInput, what: str, name: str = "", codes: Sequence[str] 
         return table
     path = Path(table)
     if not path.is_file():
-        raise InputError(tr("{what}: there is no file “{path}”.", what=what, path=str(path)))
+        raise InputError.saying("{what}: there is no file “{path}”.", what=what, path=str(path))
     try:
         read = _of_file(path, name, codes)
     except (ValueError, RuntimeError, sqlite3.Error) as error:  # what these readers refuse
-        raise InputError(
-            tr("{parameter}: “{path}” cannot be read: {error}", parameter=what, path=str(path), error=str(error))
+        raise InputError.saying(
+            "{parameter}: “{path}” cannot be read: {error}", parameter=what, path=str(path), error=str(error)
         ) from error
     if read is not None:
         return read
-    raise InputError(
-        tr(
-            "{what}: “{path}” cannot be read here: give a CSV, GeoPackage or Parquet file, or a frame of pandas.",
-            what=what,
-            path=str(path),
-        )
+    raise InputError.saying(
+        "{what}: “{path}” cannot be read here: give a CSV, GeoPackage or Parquet file, or a frame of pandas.",
+        what=what,
+        path=str(path),
     )
 
 
@@ -88,13 +86,11 @@ def found_in(folder: Path, name: str) -> Path:
     if not there and name in OF_RELEASE and (folder / TOGETHER).is_file():
         return folder / TOGETHER
     if len(there) != 1:
-        raise InputError(
-            tr(
-                "The folder “{folder}” must have one of {names}: it has {found}.",
-                folder=str(folder),
-                names=", ".join(f"{name}{suffix}" for suffix in SUFFIXES),
-                found=", ".join(path.name for path in there) or tr("none of them"),
-            )
+        raise InputError.saying(
+            "The folder “{folder}” must have one of {names}: it has {found}.",
+            folder=str(folder),
+            names=", ".join(f"{name}{suffix}" for suffix in SUFFIXES),
+            found=", ".join(path.name for path in there) or tr("none of them"),
         )
     return there[0]
 
@@ -117,7 +113,9 @@ def described_table(table: TableInput, name: str) -> DataTable | None:
     try:
         return read_table(path, name, fields_of({"schema": schema}), missing)
     except (NotAsDescribed, OSError, sqlite3.Error, csv.Error) as error:
-        raise InputError(tr("“{table}” is not what its schema says: {error}.", table=name, error=str(error))) from error
+        raise InputError.saying(
+            "“{table}” is not what its schema says: {error}.", table=name, error=str(error)
+        ) from error
 
 
 def rows_of(table: DataTable) -> dict[str, Column]:
@@ -174,8 +172,8 @@ def _of_geopackage(path: Path, name: str) -> pd.DataFrame:
         ]
         tables = [name] if name in tables else tables
         if len(tables) != 1:
-            raise InputError(
-                tr("“{path}” has the tables {tables}: give a file with one.", path=str(path), tables=", ".join(tables))
+            raise InputError.saying(
+                "“{path}” has the tables {tables}: give a file with one.", path=str(path), tables=", ".join(tables)
             )
         shapes = connection.execute("SELECT column_name FROM gpkg_geometry_columns WHERE table_name = ?", tables)
         geometry = [name for (name,) in shapes]

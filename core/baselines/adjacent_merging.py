@@ -26,13 +26,11 @@ def adjacent_merging(
     """
     CUTOFF.check(options.cutoff)
     if 0 < options.most < options.cutoff:
-        raise InputError(
-            tr(
-                "MAXIMUM is {most:g}, below the cut-off of {cutoff:g}, so that no region could reach it: "
-                "raise it or set it to 0 for no limit.",
-                most=options.most,
-                cutoff=options.cutoff,
-            )
+        raise InputError.saying(
+            "MAXIMUM is {most:g}, below the cut-off of {cutoff:g}, so that no region could reach it: raise it or set "
+            "it to 0 for no limit.",
+            most=options.most,
+            cutoff=options.cutoff,
         )
     merger = Merger(areas, neighbours_of(areas), options)
 

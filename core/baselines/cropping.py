@@ -8,7 +8,7 @@ from .. import counted
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError
-from ..language import plural, tr
+from ..language import plural
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import codes_of_labels
@@ -37,18 +37,14 @@ def cropped_identifiers(areas: Areas, options: BaselineOptions = DEFAULTS) -> np
     fewer than none left out.
     """
     if options.leave_out < 0:
-        raise InputError(
-            tr(
-                "LEAVE_OUT is {leave_out}: give how many of the last characters are left out, or nothing.",
-                leave_out=options.leave_out,
-            )
+        raise InputError.saying(
+            "LEAVE_OUT is {leave_out}: give how many of the last characters are left out, or nothing.",
+            leave_out=options.leave_out,
         )
     if options.characters < 1 and not options.leave_out:
-        raise InputError(
-            tr(
-                "CHARACTERS is {characters}: keep at least the first character of the identifiers.",
-                characters=options.characters,
-            )
+        raise InputError.saying(
+            "CHARACTERS is {characters}: keep at least the first character of the identifiers.",
+            characters=options.characters,
         )
     identifiers = areas.identifiers.tolist()
     if options.leave_out:

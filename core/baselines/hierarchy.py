@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..aggregation import Aggregation
 from ..areas import Areas
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import plural
 from ..profile import Profile
 from ..progress import Progress, silent
 from ..records.columns import codes_of_labels
@@ -21,11 +21,13 @@ def hierarchy(
     Raises InputError where no units are given, or none is known.
     """
     if options.hierarchy is None:
-        raise InputError(tr("HIERARCHY is not given: name the field that says which larger unit each area lies in."))
+        raise InputError.saying("HIERARCHY is not given: name the field that says which larger unit each area lies in.")
     labels = codes_of_labels(options.hierarchy)
     missing = labels < 0
     if missing.all():
-        raise InputError(tr("HIERARCHY is empty in every area: choose the field that says which unit an area lies in."))
+        raise InputError.saying(
+            "HIERARCHY is empty in every area: choose the field that says which unit an area lies in."
+        )
     aggregation = aggregation_of_labels(areas, labels)
     notes = [
         plural(

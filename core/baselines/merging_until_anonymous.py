@@ -29,10 +29,10 @@ def merging_until_anonymous(
     is not a percentage and for a k below 2.
     """
     if profile is None:
-        raise InputError(tr("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers."))
+        raise InputError.saying("Merging until k-anonymous needs RECORDS: give them with their quasi-identifiers.")
     if not 0 <= options.budget <= 100:
-        raise InputError(
-            tr("BUDGET is {budget:g}: give the records that may be suppressed, from 0 to 100 %.", budget=options.budget)
+        raise InputError.saying(
+            "BUDGET is {budget:g}: give the records that may be suppressed, from 0 to 100 %.", budget=options.budget
         )
     K.check(options.k)
     merger = Merger(areas, neighbours_of(areas), options)

@@ -12,7 +12,7 @@ from ..adjacency import Adjacency, adjacency_of_pairs
 from ..areas import checked_identifiers, identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
-from ..language import plural, tr
+from ..language import tr
 from ..neighbours import polygon_neighbours, touching
 from ..progress import Progress, silent
 
@@ -92,8 +92,8 @@ def exact_population(population: np.ndarray, identifiers: np.ndarray, fields: Se
     if possible and (population != np.floor(population)).any():
         population = np.floor(population * PARTS) / PARTS
     if not possible or population.sum(axis=0).max() * PARTS > LARGEST_TOTAL:
-        raise InputError(
-            tr("The population fields add up to more people than there are on earth: check what they hold.")
+        raise InputError.saying(
+            "The population fields add up to more people than there are on earth: check what they hold."
         )
     return population
 
@@ -178,7 +178,7 @@ def cells_of_points(
     of that size.
     """
     if not size > 0:
-        raise InputError(tr("CELLS are points: give the side of a cell in metres as CELL_SIZE."))
+        raise InputError.saying("CELLS are points: give the side of a cell in metres as CELL_SIZE.")
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     positions = grid_positions(points, size, texts)
     origin = points.min(axis=0) - (size / 2 if stands_for == CENTRE else 0.0)
@@ -220,27 +220,23 @@ def grid_positions(corners: np.ndarray, size: float, identifiers: np.ndarray) ->
     positions = np.round(steps).astype(np.int64)
     off = (abs(steps - positions) > 0.05).any(axis=1)
     if off.any():
-        raise InputError(
-            plural(
-                "{n} point of CELLS is not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
-                "{n} points of CELLS are not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
-                int(off.sum()),
-                size=size,
-                first=first_values(identifiers[off]),
-            )
+        raise InputError.counting(
+            "{n} point of CELLS is not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
+            "{n} points of CELLS are not on a grid of {size:g} metres (first: {first}): correct CELL_SIZE.",
+            int(off.sum()),
+            size=size,
+            first=first_values(identifiers[off]),
         )
     order = np.lexsort(positions.T)
     twice = order[1:][(positions[order][1:] == positions[order][:-1]).all(axis=1)]
     if len(twice):
-        raise InputError(
-            plural(
-                "{n} point of CELLS shares a square with another (first: {first}): each cell is "
-                "given once; correct CELL_SIZE or the layer.",
-                "{n} points of CELLS share a square with another (first: {first}): each cell is "
-                "given once; correct CELL_SIZE or the layer.",
-                len(twice),
-                first=first_values(identifiers[twice]),
-            )
+        raise InputError.counting(
+            "{n} point of CELLS shares a square with another (first: {first}): each cell is given once; correct "
+            "CELL_SIZE or the layer.",
+            "{n} points of CELLS share a square with another (first: {first}): each cell is given once; correct "
+            "CELL_SIZE or the layer.",
+            len(twice),
+            first=first_values(identifiers[twice]),
         )
     return positions
 

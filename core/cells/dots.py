@@ -16,7 +16,7 @@ from ..areas import MOST_PEOPLE
 from ..arrays import runs
 from ..dataclass import dataclass
 from ..errors import InputError, PrivacyError, first_values, refuse_where
-from ..language import as_data, plural, tr
+from ..language import as_data, tr
 from ..masking.placing import by_area
 from ..progress import Progress, part, silent
 
@@ -129,20 +129,16 @@ def draw_dots(
     counts = np.where(may_be_shown[:, None], groups.counts, 0)
     n_dots = (2 * counts.sum(axis=1) + people_per_dot) // (2 * people_per_dot)
     if not n_dots.any():
-        raise InputError(
-            tr(
-                "No group can be shown: in each, some category has fewer than {least} people, or there are too few for "
-                "one dot. Lower LEAST or PEOPLE_PER_DOT, take fewer categories, or larger groups.",
-                least=least,
-            )
+        raise InputError.saying(
+            "No group can be shown: in each, some category has fewer than {least} people, or there are too few for one "
+            "dot. Lower LEAST or PEOPLE_PER_DOT, take fewer categories, or larger groups.",
+            least=least,
         )
     if n_dots.sum() > MOST_DOTS:
-        raise InputError(
-            tr(
-                "This would be {n} dots, more than the {most} that can be drawn: raise PEOPLE_PER_DOT.",
-                n=int(n_dots.sum()),
-                most=MOST_DOTS,
-            )
+        raise InputError.saying(
+            "This would be {n} dots, more than the {most} that can be drawn: raise PEOPLE_PER_DOT.",
+            n=int(n_dots.sum()),
+            most=MOST_DOTS,
         )
     rng = np.random.default_rng(seed)
     by_category = _drawn(counts, n_dots, rng) if allocation == BY_RATE else largest_remainders(counts, n_dots)
@@ -242,21 +238,17 @@ def check_dots(dots: Dots, points: np.ndarray, shapes: np.ndarray, groups: Group
     )
     wrong = int(far.sum())
     if wrong:
-        raise PrivacyError(
-            plural(
-                "{n} dot lies outside its group: nothing was written.",
-                "{n} dots lie outside their group: nothing was written.",
-                wrong,
-            )
+        raise PrivacyError.counting(
+            "{n} dot lies outside its group: nothing was written.",
+            "{n} dots lie outside their group: nothing was written.",
+            wrong,
         )
     counts = groups.counts[np.unique(dots.group)]
     small = int(((counts > 0) & (counts < least)).any(axis=1).sum())
     if small:
-        raise PrivacyError(
-            plural(
-                "{n} group with a count below {least} has dots: nothing was written.",
-                "{n} groups with a count below {least} have dots: nothing was written.",
-                small,
-                least=least,
-            )
+        raise PrivacyError.counting(
+            "{n} group with a count below {least} has dots: nothing was written.",
+            "{n} groups with a count below {least} have dots: nothing was written.",
+            small,
+            least=least,
         )

@@ -11,7 +11,6 @@ from ..crosswalk import Crosswalk
 from ..dataclass import dataclass
 from ..elementary import norms
 from ..errors import InputError, first_values
-from ..language import tr
 from .cells import PARTS, Cells
 
 # Bits of a column in a packed population.
@@ -30,27 +29,22 @@ class Minimum:
 def checked_minimums(cells: Cells, minimums: Sequence[Minimum]) -> None:
     """Raises InputError where a minimum is not positive, has no fields, or none is given."""
     if not minimums:
-        raise InputError(tr("No minimum is given: choose POPULATIONS and K."))
+        raise InputError.saying("No minimum is given: choose POPULATIONS and K.")
     for minimum in minimums:
         if not minimum.columns:
-            raise InputError(
-                tr(
-                    "The minimum for {label} has no fields: choose at least one field, one per year.",
-                    label=minimum.label,
-                )
+            raise InputError.saying(
+                "The minimum for {label} has no fields: choose at least one field, one per year.", label=minimum.label
             )
         if not minimum.k > 0:
-            raise InputError(
-                tr("The minimum for {label} is {k}: give a number above 0.", label=minimum.label, k=minimum.k)
+            raise InputError.saying(
+                "The minimum for {label} is {k}: give a number above 0.", label=minimum.label, k=minimum.k
             )
         if not cells.population[:, list(minimum.columns)].any():
             names = first_values([cells.fields[column] for column in minimum.columns])
-            raise InputError(
-                tr(
-                    "Nobody lives in any cell by the fields {names}: choose the fields of {label}.",
-                    names=names,
-                    label=minimum.label,
-                )
+            raise InputError.saying(
+                "Nobody lives in any cell by the fields {names}: choose the fields of {label}.",
+                names=names,
+                label=minimum.label,
             )
 
 

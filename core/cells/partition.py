@@ -17,7 +17,7 @@ from ..arrays import to_list
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..dataclass import dataclass
 from ..errors import InputError, PrivacyError, VbasError
-from ..language import as_data, plural, tr
+from ..language import as_data, tr
 from ..parameters import BETA, check_choice
 from ..progress import Progress, part, silent
 from ..scientific import sparse
@@ -96,11 +96,9 @@ def partition_cells(
     searching = part(progress, 0.1 if cutting else 0.0, 1.0)
     labels = best_of_restarts(cells, minimums, area_of, APPROACHES[approach], options, searching)
     if (labels == LEFT_OUT).all():
-        raise InputError(
-            tr(
-                "No group that reaches every minimum in every year was found: lower K, leave out years with few "
-                "people, or let more RESTARTS and another APPROACH look for one."
-            )
+        raise InputError.saying(
+            "No group that reaches every minimum in every year was found: lower K, leave out years with few people, or "
+            "let more RESTARTS and another APPROACH look for one."
         )
     reason = np.where(too_few, TOO_FEW, np.where(labels < 0, NO_GROUP, TAKEN)).astype(np.int8)
     if APPROACHES[approach].leaves_out_wide_groups:
@@ -194,7 +192,7 @@ def recount(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, emp
     same = crosswalk.region_of[first] == crosswalk.region_of[second]
     pieces = connected_parts(first[same], second[same], len(cells))[crosswalk.region_of >= 0]
     if len(np.unique(pieces)) != crosswalk.n_regions:
-        raise PrivacyError(tr("The recount found a group in several pieces: nothing was written."))
+        raise PrivacyError.saying("The recount found a group in several pieces: nothing was written.")
 
 
 def recount_people(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswalk, empty_years: bool) -> None:
@@ -206,14 +204,12 @@ def recount_people(cells: Cells, minimums: Sequence[Minimum], crosswalk: Crosswa
             if empty_years:
                 short &= people > 0
             if short.any():
-                raise PrivacyError(
-                    plural(
-                        "The recount found {n} group below the minimum of {k:g} in “{fields}”: nothing was written.",
-                        "The recount found {n} groups below the minimum of {k:g} in “{fields}”: nothing was written.",
-                        int(short.sum()),
-                        k=minimum.k,
-                        fields=cells.fields[column],
-                    )
+                raise PrivacyError.counting(
+                    "The recount found {n} group below the minimum of {k:g} in “{fields}”: nothing was written.",
+                    "The recount found {n} groups below the minimum of {k:g} in “{fields}”: nothing was written.",
+                    int(short.sum()),
+                    k=minimum.k,
+                    fields=cells.fields[column],
                 )
 
 
@@ -221,7 +217,7 @@ def _check(cells: Cells, minimums: Sequence[Minimum], approach: str, options: Pa
     check_choice("APPROACH", approach, APPROACHES)
     BETA.check(options.beta)
     if options.restarts < 1 or options.attempts < 1:
-        raise InputError(tr("RESTARTS and ATTEMPTS are at least 1."))
+        raise InputError.saying("RESTARTS and ATTEMPTS are at least 1.")
     checked_minimums(cells, minimums)
 
 
@@ -264,7 +260,7 @@ def large_areas(cells: Cells, area_of: np.ndarray, options: PartitionOptions) ->
         large |= np.bincount(area_of[inside], minlength=len(large)) > options.chunk_cells
     if options.chunk_km2:
         if cells.surface is None:
-            raise InputError(tr("The surface of the cells is not known: give the most cells of a chunk instead."))
+            raise InputError.saying("The surface of the cells is not known: give the most cells of a chunk instead.")
         square_km = np.bincount(area_of[inside], cells.surface[inside] / 1e6, len(large))
         large |= square_km > options.chunk_km2 * (1.0 + 1e-9)
     return np.flatnonzero(large)
@@ -280,12 +276,10 @@ def leave_out_branching(
     """
     keep = hull_share >= least
     if not keep.any():
-        raise InputError(
-            tr(
-                "No group fills {least:g} of its convex hull (largest: {largest:.2f}): lower LEAST_HULL_SHARE.",
-                least=least,
-                largest=float(hull_share.max()),
-            )
+        raise InputError.saying(
+            "No group fills {least:g} of its convex hull (largest: {largest:.2f}): lower LEAST_HULL_SHARE.",
+            least=least,
+            largest=float(hull_share.max()),
         )
     region_of = partition.crosswalk.region_of
     out = (region_of >= 0) & ~keep[region_of]
@@ -341,12 +335,9 @@ def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.
         networkx: Any = import_module("networkx")
         louvain_communities = networkx.community.louvain_communities
     except (ImportError, AttributeError) as error:
-        raise VbasError(
-            tr(
-                "Cutting large areas into chunks needs the Python package networkx (version 3 or later): "
-                "install it, or set CHUNK_CELLS to 0 to partition them whole, which is slower for “random "
-                "growth” only."
-            )
+        raise VbasError.saying(
+            "Cutting large areas into chunks needs the Python package networkx (version 3 or later): install it, or "
+            "set CHUNK_CELLS to 0 to partition them whole, which is slower for “random growth” only."
         ) from error
     network = networkx.Graph()
     network.add_nodes_from(range(graph.shape[0]))
@@ -359,7 +350,7 @@ def _communities(graph: sparse.coo_matrix, seed: int, progress: Progress) -> np.
         worker.join(ASK_EVERY)
         progress(0.0)
     if not communities:
-        raise VbasError(tr("networkx could not find communities: set CHUNK_CELLS to 0."))
+        raise VbasError.saying("networkx could not find communities: set CHUNK_CELLS to 0.")
     community = np.empty(graph.shape[0], np.int64)
     for number, members in enumerate(communities[0]):
         community[list(members)] = number

@@ -17,7 +17,7 @@ from ..areas import identifier_text
 from ..crosswalk import LEFT_OUT, Crosswalk, number_compactly
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import plural
 from ..levels import Levels
 from .cells import Cells
 from .measures import Minimum, diagonals, measure_partition, weights_of
@@ -42,13 +42,11 @@ def make_units(cells: Cells, values: Sequence[object], field: str) -> Units:
     texts = [identifier_text(value) for value in values]
     lost = [cell for cell, text in zip(cells.identifiers.tolist(), texts) if text is None]
     if lost:
-        raise InputError(
-            tr(
-                "WITHIN: field “{field}” is empty in {cells} (first: {first}): give each cell its unit.",
-                field=field,
-                cells=counted.cells(len(lost)),
-                first=first_values(lost),
-            )
+        raise InputError.saying(
+            "WITHIN: field “{field}” is empty in {cells} (first: {first}): give each cell its unit.",
+            field=field,
+            cells=counted.cells(len(lost)),
+            first=first_values(lost),
         )
     names, unit_of = np.unique(np.array(texts, dtype=str), return_inverse=True)
     return Units(names.astype(object), unit_of.reshape(-1).astype(np.int64), field)

@@ -22,7 +22,7 @@ def what_does_not_hold(folder: Path) -> list[str]:
     """Sentences on the claims of a release that its files do not keep, such as of one that was changed; none of a
     folder that claims nothing. Raises InputError where there is no folder."""
     if not folder.is_dir():
-        raise InputError(tr("There is no folder “{folder}”.", folder=str(folder)))
+        raise InputError.saying("There is no folder “{folder}”.", folder=str(folder))
     if not (folder / DESCRIPTION).is_file():
         return []
     return [
@@ -49,7 +49,7 @@ def counts_text(release: AnalysableRelease, names: list[str]) -> str:
     there = {text for of_field in texts.values() for text in of_field if isinstance(text, str)}
     missing = next((word for word in MISSING if word not in there), None)
     if missing is None:
-        raise InputError(tr("The fields have all words as values by which a missing value could be told."))
+        raise InputError.saying("The fields have all words as values by which a missing value could be told.")
     columns = {name: [missing if text is None else text for text in of_field] for name, of_field in texts.items()}
     return str(counts.assign(**columns).to_csv(lineterminator="\n"))
 

@@ -18,7 +18,6 @@ from ..arrays import objects
 from ..errors import InputError
 from ..installing import is_there
 from ..job.values import some
-from ..language import plural, tr
 from ..library.frames import ArrowFrame, Frame, OwnFrame, PandasFrame, free_name, plain_value
 from ..progress import silent
 from ..records import sqlite_file
@@ -75,24 +74,20 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
     _, _, rest = source.partition("|")
     layer = rest[len(LAYER) - 1 :] if rest.startswith(LAYER[1:]) else ""
     if (rest and not layer) or "|" in layer:
-        raise InputError(
-            tr(
-                "{parameter}: “{source}” is more than a file and a table: save what it shows to a file, and give that.",
-                parameter=parameter,
-                source=source,
-            )
+        raise InputError.saying(
+            "{parameter}: “{source}” is more than a file and a table: save what it shows to a file, and give that.",
+            parameter=parameter,
+            source=source,
         )
     path = path_of_source(source, beside)
     if path.is_dir():
-        raise InputError(
-            tr(
-                "{what}: “{path}” is a folder: save the table as a GeoPackage or CSV file, and give that.",
-                what=parameter,
-                path=str(path),
-            )
+        raise InputError.saying(
+            "{what}: “{path}” is a folder: save the table as a GeoPackage or CSV file, and give that.",
+            what=parameter,
+            path=str(path),
         )
     if not path.is_file():
-        raise InputError(tr("{what}: there is no file “{path}”.", what=parameter, path=str(path)))
+        raise InputError.saying("{what}: there is no file “{path}”.", what=parameter, path=str(path))
     suffix = path.suffix.lower()
     if suffix == ".gpkg":
         return GeoPackageFrame(path, layer, parameter)
@@ -106,29 +101,20 @@ def table_of_source(source: str, beside: Path, parameter: str) -> Frame:
             return _of_others(path, layer, parameter)
         except (OSError, RuntimeError, ValueError) as error:  # what these readers refuse
             if NO_FORMAT in str(error):  # and then GDAL's own advice, which a job cannot follow
-                raise InputError(
-                    tr(
-                        "{parameter}: “{path}” is in no format that is known here: save it as a GeoPackage or CSV "
-                        "file, unpacked and with the ending of its format, and give that.",
-                        parameter=parameter,
-                        path=str(path),
-                    )
-                ) from error
-            raise InputError(
-                tr(
-                    "{parameter}: “{path}” cannot be read: {error}",
+                raise InputError.saying(
+                    "{parameter}: “{path}” is in no format that is known here: save it as a GeoPackage or CSV file, "
+                    "unpacked and with the ending of its format, and give that.",
                     parameter=parameter,
                     path=str(path),
-                    error=str(error),
-                )
+                ) from error
+            raise InputError.saying(
+                "{parameter}: “{path}” cannot be read: {error}", parameter=parameter, path=str(path), error=str(error)
             ) from error
-    raise InputError(
-        tr(
-            "{parameter}: “{path}” cannot be read here: give a GeoPackage or a CSV file, or install pyarrow for "
-            "Parquet and geopandas for other formats.",
-            parameter=parameter,
-            path=str(path),
-        )
+    raise InputError.saying(
+        "{parameter}: “{path}” cannot be read here: give a GeoPackage or a CSV file, or install pyarrow for Parquet "
+        "and geopandas for other formats.",
+        parameter=parameter,
+        path=str(path),
     )
 
 
@@ -174,14 +160,12 @@ def _only_table(path: Path, there: Sequence[str], parameter: str) -> str:
     """The table of a file that holds one. Raises InputError."""
     tables = [name for name in there if name != STYLES]
     if not tables:
-        raise InputError(
-            tr(
-                "{parameter}: no table is found in {name}: name one as {name}{layer}TABLE, or save it as a GeoPackage "
-                "or CSV file.",
-                parameter=parameter,
-                name=path.name,
-                layer=LAYER,
-            )
+        raise InputError.saying(
+            "{parameter}: no table is found in {name}: name one as {name}{layer}TABLE, or save it as a GeoPackage or "
+            "CSV file.",
+            parameter=parameter,
+            name=path.name,
+            layer=LAYER,
         )
     if len(tables) > 1:
         raise _which_table(path, tables, parameter)
@@ -190,16 +174,14 @@ def _only_table(path: Path, there: Sequence[str], parameter: str) -> str:
 
 def _which_table(path: Path, tables: Sequence[str], parameter: str) -> InputError:
     """What is said where a file has several tables, or not the one that is asked for."""
-    return InputError(
-        plural(
-            "{parameter}: {name} has the table {tables}: name it as {name}{layer}TABLE, or the file alone.",
-            "{parameter}: {name} has the tables {tables}: name one of them as {name}{layer}TABLE.",
-            len(tables),
-            parameter=parameter,
-            name=path.name,
-            tables=some(tables),
-            layer=LAYER,
-        )
+    return InputError.counting(
+        "{parameter}: {name} has the table {tables}: name it as {name}{layer}TABLE, or the file alone.",
+        "{parameter}: {name} has the tables {tables}: name one of them as {name}{layer}TABLE.",
+        len(tables),
+        parameter=parameter,
+        name=path.name,
+        tables=some(tables),
+        layer=LAYER,
     )
 
 
@@ -241,14 +223,12 @@ def _as_declared(values: Any, kind: str, name: str, path: Path, parameter: str) 
         return values
     largest = values.abs().max()
     if largest >= 2**53:
-        raise InputError(
-            tr(
-                "{parameter}: field “{name}” has whole numbers of {n} digits, of which the last ones are lost where "
-                "this format is read: save the table as a GeoPackage or CSV file.",
-                parameter=parameter,
-                name=name,
-                n=len(str(int(largest))),
-            )
+        raise InputError.saying(
+            "{parameter}: field “{name}” has whole numbers of {n} digits, of which the last ones are lost where this "
+            "format is read: save the table as a GeoPackage or CSV file.",
+            parameter=parameter,
+            name=name,
+            n=len(str(int(largest))),
         )
     return values if as_it_is else values.astype("Int64")
 
@@ -270,13 +250,10 @@ class FileFrame(OwnFrame):
     def _check_unchanged(self) -> None:
         """Raises InputError where fields that were read may be of other rows than those that were read before."""
         if self._state() != self._before:
-            raise InputError(
-                tr(
-                    "{parameter}: {name} was changed by another program while it was read: run again when that has "
-                    "ended.",
-                    parameter=self._parameter,
-                    name=self._path.name,
-                )
+            raise InputError.saying(
+                "{parameter}: {name} was changed by another program while it was read: run again when that has ended.",
+                parameter=self._parameter,
+                name=self._path.name,
             )
 
 
@@ -338,13 +315,11 @@ class GeoPackageFrame(FileFrame):
         try:
             shown = {value: None if value is None else show(value) for value in set(values)}
         except (ValueError, TypeError) as error:
-            raise InputError(
-                tr(
-                    "{parameter}: “{field}” has a value that is none of its type: {error}.",
-                    parameter=self._parameter,
-                    field=name,
-                    error=str(error),
-                )
+            raise InputError.saying(
+                "{parameter}: “{field}” has a value that is none of its type: {error}.",
+                parameter=self._parameter,
+                field=name,
+                error=str(error),
             ) from error
         return column_from_values([shown[value] for value in values])
 
@@ -381,12 +356,10 @@ class CsvFrame(FileFrame):
         next(rows, None)
         while chunk := [row for row in islice(rows, ROWS_AT_ONCE) if row]:
             if set(map(len, chunk)) - {len(self.names)}:
-                raise InputError(
-                    tr(
-                        "{parameter}: {name} has rows with more or fewer values than fields.",
-                        parameter=self._parameter,
-                        name=self._path.name,
-                    )
+                raise InputError.saying(
+                    "{parameter}: {name} has rows with more or fewer values than fields.",
+                    parameter=self._parameter,
+                    name=self._path.name,
                 )
             for builder, position in zip(builders, positions):
                 builder.add_texts(_with_newlines(list(map(itemgetter(position), chunk))))
@@ -401,21 +374,17 @@ class CsvFrame(FileFrame):
                 file.seek(0)
                 yield from csv.reader(file, delimiter=separator, strict=True)
         except UnicodeDecodeError as error:
-            raise InputError(
-                tr(
-                    "{parameter}: {name} is in another encoding than UTF-8: save it as CSV in UTF-8.",
-                    parameter=self._parameter,
-                    name=self._path.name,
-                )
+            raise InputError.saying(
+                "{parameter}: {name} is in another encoding than UTF-8: save it as CSV in UTF-8.",
+                parameter=self._parameter,
+                name=self._path.name,
             ) from error
         except csv.Error as error:
-            raise InputError(
-                tr(
-                    "{parameter}: {name} is no CSV file ({error}): save it as one.",
-                    parameter=self._parameter,
-                    name=self._path.name,
-                    error=str(error),
-                )
+            raise InputError.saying(
+                "{parameter}: {name} is no CSV file ({error}): save it as one.",
+                parameter=self._parameter,
+                name=self._path.name,
+                error=str(error),
             ) from error
 
 

@@ -42,9 +42,9 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
         text = file.read_bytes().decode("utf-8-sig")
         values: dict[str, object] = tomllib.loads(text)
     except OSError as error:
-        raise InputError(tr("{file} cannot be read: {reason}.", file=file, reason=error.strerror)) from error
+        raise InputError.saying("{file} cannot be read: {reason}.", file=file, reason=error.strerror) from error
     except UnicodeDecodeError as error:
-        raise InputError(tr("{file} is in another encoding than UTF-8: save it in UTF-8.", file=file)) from error
+        raise InputError.saying("{file} is in another encoding than UTF-8: save it in UTF-8.", file=file) from error
     except tomllib.TOMLDecodeError as error:
         said = tr("{file} is no TOML: {error}.", file=file, error=str(error).rstrip("."))
         raise InputError(f"{said} {_of_backslashes()}" if "\\" in text else said) from error
@@ -54,7 +54,7 @@ def read_job(file: Path, changes: Sequence[str] = ()) -> dict[str, object]:
     for change in changes:
         name, equals, text = change.partition("=")
         if not equals:
-            raise InputError(tr("“{change}” is no NAME=VALUE.", change=change))
+            raise InputError.saying("“{change}” is no NAME=VALUE.", change=change)
         try:
             values[name] = tomllib.loads(f"value = {text}")["value"]
         except tomllib.TOMLDecodeError:
@@ -91,7 +91,7 @@ def with_followed(updating: Updating | None, values: Mapping[str, object]) -> Up
     """What is updated, with FOLLOWED of the job where the command says nothing of it. Raises InputError."""
     if updating is None:
         if not is_blank(values.get(OF_UPDATES)):
-            raise InputError(tr("{name} is for updates alone: take it out of the job.", name=OF_UPDATES))
+            raise InputError.saying("{name} is for updates alone: take it out of the job.", name=OF_UPDATES)
         return None
     followed = updating.followed or values.get(OF_UPDATES)
     return replace(updating, followed=HELD_BACK if is_blank(followed) else choice_of(OF_UPDATES, followed, FOLLOWED))
@@ -125,7 +125,7 @@ def files_read(values: Mapping[str, object], beside: Path) -> dict[str, Path]:
 
 def _path_of(name: str, value: object, beside: Path) -> Path:
     if not isinstance(value, str) or "\0" in value:
-        raise InputError(tr("{name}: give a path, in quotation marks.", name=name))
+        raise InputError.saying("{name}: give a path, in quotation marks.", name=name)
     return beside / Path(value).expanduser()
 
 

@@ -9,7 +9,6 @@ from ..errors import InputError
 from ..job.linked import KEEP, KEY, KNOWN, SENSITIVE, Linking, by_table, table_name
 from ..job.settings import is_blank
 from ..job.values import choice_of, number_of
-from ..language import tr
 from ..linked.tables import ALL_ROWS, ROWS_KNOWN
 from .files import LAYER, table_of_source
 
@@ -28,15 +27,12 @@ def linking_of(values: Mapping[str, object], beside: Path) -> Linking | None:
     inputs = {name: values[name] for name in LINKED if not is_blank(values.get(name))}
     if TABLES not in inputs:
         if inputs:
-            raise InputError(
-                tr(
-                    "{name} is for linked tables, of which the job names none: give LINKED_TABLES.",
-                    name=next(iter(inputs)),
-                )
+            raise InputError.saying(
+                "{name} is for linked tables, of which the job names none: give LINKED_TABLES.", name=next(iter(inputs))
             )
         return None
     if KEY not in inputs:
-        raise InputError(tr("{name} is needed, and is not given.", name=KEY))
+        raise InputError.saying("{name} is needed, and is not given.", name=KEY)
     sources = sources_of(inputs[TABLES])
     tables = {name: table_of_source(source, beside, TABLES) for name, source in sources.items()}
 
@@ -67,11 +63,9 @@ def sources_of(tables: object) -> dict[str, str]:
         path, _, layer = source.partition(LAYER)
         name = table_name(layer or Path(path).stem)
         if name in sources:
-            raise InputError(
-                tr(
-                    "LINKED_TABLES: two tables have the same name; give each its own: "
-                    'LINKED_TABLES = {{ stays = "…", drugs = "…" }}.'
-                )
+            raise InputError.saying(
+                "LINKED_TABLES: two tables have the same name; give each its own: "
+                'LINKED_TABLES = {{ stays = "…", drugs = "…" }}.'
             )
         sources[name] = source
     return sources
@@ -81,11 +75,11 @@ def _parts(value: object) -> list[str]:
     """Several words: a list, or one text with semicolons."""
     parts: Sequence[object] = value.split(";") if isinstance(value, str) else value  # type: ignore[assignment]
     if not isinstance(parts, (list, tuple)):
-        raise InputError(tr("{name}: give the names of fields as a list.", name=TABLES))
+        raise InputError.saying("{name}: give the names of fields as a list.", name=TABLES)
     return [str(part).strip() for part in parts if str(part).strip()]
 
 
 def _yes(name: str, value: object) -> bool:
     if not isinstance(value, bool):
-        raise InputError(tr("{name} is “{value}”: write true or false.", name=name, value=str(value)))
+        raise InputError.saying("{name} is “{value}”: write true or false.", name=name, value=str(value))
     return value

@@ -180,7 +180,7 @@ def _made(
     if options.folder is not None:
         outputs[FOLDER] = Path.cwd() / options.folder
     if not outputs:
-        raise InputError(tr("The job says nothing of where the release goes: give {name} or --folder.", name=FOLDER))
+        raise InputError.saying("The job says nothing of where the release goes: give {name} or --folder.", name=FOLDER)
     log, progress = _Log(options.quiet), _Bar(options.quiet)
     layers = [name for name in LAYERS if values.get(name)]
     if layers:
@@ -194,12 +194,12 @@ def _made(
     updating = with_followed(updating, values)
     missing = [name for name in ("REGIONS", "RECORDS") if name not in tables]
     if missing:
-        raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
+        raise InputError.saying("{name} is needed, and is not given.", name=missing[0])
     areas, records = tables.pop("REGIONS"), tables.pop("RECORDS")
     linking = linking_of(values, beside)
     if linking is not None and updating is not None:
-        raise InputError(
-            tr("LINKED_TABLES: an update carries on a release of persons alone, so take this out of the job.")
+        raise InputError.saying(
+            "LINKED_TABLES: an update carries on a release of persons alone, so take this out of the job."
         )
     pages = {name: path for name, path in outputs.items() if name != FOLDER}
     reads = {"JOB": options.job, **files_read(values, beside)}
@@ -270,8 +270,8 @@ def _spread(options: argparse.Namespace) -> int:
     from ..errors import InputError
 
     if not find_spec("pandas"):
-        raise InputError(
-            tr("“{command}” needs pandas, which is not installed: install the extra “analysis”.", command="spread")
+        raise InputError.saying(
+            "“{command}” needs pandas, which is not installed: install the extra “analysis”.", command="spread"
         )
     from ..analysis.reader import read_release
     from ..package.delivering import check_places, deliver_release

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Callable
 
 from ..errors import InputError
 from ..installing import is_there, pip_lines, pyarrow_needed, this_one
-from ..language import all_of, tr
+from ..language import all_of
 from ..progress import Progress, silent
 from .addresses import Address, read_address
 from .engine import Engine
@@ -105,13 +105,10 @@ def _check_packages(kind: str) -> None:
     """Raises InputError where a package that an engine needs is missing."""
     missing = missing_packages(kind)
     if missing:
-        raise InputError(
-            tr(
-                "CONNECTION: records in {title} need {missing}, which this Python does not have, or not in a version "
-                "that goes with its numpy. Copy this into a terminal (on Windows the OSGeo4W Shell), then start "
-                "again:\n{lines}",
-                title=ENGINES[kind][0],
-                missing=all_of(re.split("[<>=[]", package)[0] for package in missing),
-                lines=pip_lines(missing, this_one()),
-            )
+        raise InputError.saying(
+            "CONNECTION: records in {title} need {missing}, which this Python does not have, or not in a version that "
+            "goes with its numpy. Copy this into a terminal (on Windows the OSGeo4W Shell), then start again:\n{lines}",
+            title=ENGINES[kind][0],
+            missing=all_of(re.split("[<>=[]", package)[0] for package in missing),
+            lines=pip_lines(missing, this_one()),
         )

@@ -60,7 +60,7 @@ def read_address(text: str) -> Address:
     """
     text = text.strip()
     if not text:
-        raise InputError(tr("CONNECTION is empty: choose a connection of QGIS, or give the address of the records."))
+        raise InputError.saying("CONNECTION is empty: choose a connection of QGIS, or give the address of the records.")
     refuse_secrets(text)
     if re.match(r"postgres(ql)?:", text) or re.search(rf"(^|\s)({'|'.join(BEGIN)})\s*=", text):
         _check_postgres(text)
@@ -74,13 +74,11 @@ def read_address(text: str) -> Address:
     of_files = path != text or path.lower().endswith((*FILES, *DATABASES)) or "*" in path or Path(path).is_dir()
     if of_files and "://" not in path:
         return Address("duckdb", path, path)
-    raise InputError(
-        tr(
-            "CONNECTION {shown} is neither a connection of QGIS nor an address: give a Parquet or CSV file, "
-            "a folder of Parquet files, a .duckdb file, postgresql://user@host/database, or for Spark "
-            "sc://host:15002 or spark://host:7077.",
-            shown=tr("“{value}”", value=text) if re.fullmatch(r"[^@=:;?]*|[A-Za-z]:[^@=:;?]*", text) else HIDDEN,
-        )
+    raise InputError.saying(
+        "CONNECTION {shown} is neither a connection of QGIS nor an address: give a Parquet or CSV file, a folder of "
+        "Parquet files, a .duckdb file, postgresql://user@host/database, or for Spark sc://host:15002 or "
+        "spark://host:7077.",
+        shown=tr("“{value}”", value=text) if re.fullmatch(r"[^@=:;?]*|[A-Za-z]:[^@=:;?]*", text) else HIDDEN,
     )
 
 
@@ -92,11 +90,9 @@ def _check_postgres(text: str) -> None:
     names = [value for name, value in pairs if name in ("dbname", "user")]
     unknown = {name for name, _ in pairs} - set(KNOWN)
     if (not url and not pairs) or unknown or any(re.search(r"[:=@]|//", word) for word in [*opened, *names]):
-        raise InputError(
-            tr(
-                "CONNECTION cannot be read as an address of PostgreSQL: write postgresql://user@host:port/database, or "
-                "host=… port=… dbname=… user=…; it must hold no password, however it is written."
-            )
+        raise InputError.saying(
+            "CONNECTION cannot be read as an address of PostgreSQL: write postgresql://user@host:port/database, or "
+            "host=… port=… dbname=… user=…; it must hold no password, however it is written."
         )
 
 
@@ -112,12 +108,10 @@ def _only_known(text: str) -> str:
     names = re.findall(r";([^;=]*)", text)
     unknown = [name for name in names if name and name.strip().lower() not in CONNECT]
     if unknown:
-        raise InputError(
-            tr(
-                "CONNECTION: an address of Spark Connect may hold {known} here, and nothing else: take “{name}” out.",
-                known=", ".join(CONNECT),
-                name=unknown[0],
-            )
+        raise InputError.saying(
+            "CONNECTION: an address of Spark Connect may hold {known} here, and nothing else: take “{name}” out.",
+            known=", ".join(CONNECT),
+            name=unknown[0],
         )
     return text
 

@@ -18,7 +18,6 @@ import sqlglot.expressions as sge
 
 from ..errors import InputError
 from ..formulas import RUNS, refuse_formulas
-from ..language import tr
 from ..progress import Progress
 from ..publish.files import DISK
 from ..publish.folders import BESIDE, clear_dead, own_folder, temporary_folder
@@ -227,12 +226,12 @@ class DuckDb:
     def publish(self) -> str:
         """See `Engine`."""
         if not self._staged:
-            raise EngineError(tr("Nothing was staged."))
+            raise EngineError.saying("Nothing was staged.")
         first = self._staged[0][1]
         named = self._staged[::-1]  # the records last: whoever sees them, sees all
         taken = give_free_names(named, named[-1][0].parent)
         if taken is not None:
-            raise EngineError(tr("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=taken))
+            raise EngineError.saying("DESTINATION: “{final}” was made meanwhile: nothing was written.", final=taken)
         self._staged = []
         return str(first)
 
@@ -252,12 +251,14 @@ class DuckDb:
         """The records, as a relation of DuckDB."""
         if not self._is_database:
             if table or schema:
-                raise InputError(tr("TABLE and SCHEMA are for databases: leave them empty where CONNECTION is a file."))
+                raise InputError.saying(
+                    "TABLE and SCHEMA are for databases: leave them empty where CONNECTION is a file."
+                )
             opened = table_of_files(self._connection, self._files, self._place)
             self._unlike = opened.unlike
             return opened.rows
         if not table:
-            raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
+            raise InputError.saying("TABLE is empty: name the table of the database that holds the records.")
         return self._in_database(table, schema)
 
     def _in_database(self, table: str, schema: str) -> Any:

@@ -27,21 +27,17 @@ def files_named(place: str) -> dict[Path, tuple[int, int, int]]:
             if path.is_file():
                 states[path] = file_state(path)
     if not states:
-        raise InputError(
-            tr(
-                "CONNECTION: there is no file “{place}”, or no Parquet file in that folder: correct the path. CSV "
-                "files of a folder are named by a pattern, such as folder/*.csv.",
-                place=place,
-            )
+        raise InputError.saying(
+            "CONNECTION: there is no file “{place}”, or no Parquet file in that folder: correct the path. CSV files of "
+            "a folder are named by a pattern, such as folder/*.csv.",
+            place=place,
         )
     endings = {ending(file) for file in states}
     if len(endings) > 1:
-        raise InputError(
-            tr(
-                "CONNECTION: “{place}” names files of several kinds ({endings}): name one.",
-                place=place,
-                endings=", ".join(sorted(endings)),
-            )
+        raise InputError.saying(
+            "CONNECTION: “{place}” names files of several kinds ({endings}): name one.",
+            place=place,
+            endings=", ".join(sorted(endings)),
         )
     return states
 
@@ -62,23 +58,18 @@ def free_place(destination: str) -> Path:
     final = Path(destination).absolute()
     check_file_name("DESTINATION", final.name, destination)
     if final.suffix.lower() not in WRITTEN:
-        raise InputError(
-            tr(
-                "DESTINATION “{destination}” does not end in {written}, which is what is written.",
-                destination=destination,
-                written=one_of(WRITTEN),
-            )
+        raise InputError.saying(
+            "DESTINATION “{destination}” does not end in {written}, which is what is written.",
+            destination=destination,
+            written=one_of(WRITTEN),
         )
     if _is_there(final):
-        raise InputError(
-            tr("DESTINATION: “{final}” is there already: choose a new name, or remove it first.", final=final)
+        raise InputError.saying(
+            "DESTINATION: “{final}” is there already: choose a new name, or remove it first.", final=final
         )
     if not final.parent.is_dir():
-        raise InputError(
-            tr(
-                "DESTINATION: there is no folder “{parent}”: make it first or choose another place.",
-                parent=final.parent,
-            )
+        raise InputError.saying(
+            "DESTINATION: there is no folder “{parent}”: make it first or choose another place.", parent=final.parent
         )
     try:
         DISK.try_to_write(final.parent)
@@ -100,12 +91,10 @@ def _is_there(final: Path) -> bool:
 
 def nothing_written_into(folder: Path, error: OSError) -> InputError:
     """That a folder takes no file."""
-    return InputError(
-        tr(
-            "DESTINATION: nothing can be written into the folder “{parent}” ({reason}): choose another place.",
-            parent=folder,
-            reason=error.strerror,
-        )
+    return InputError.saying(
+        "DESTINATION: nothing can be written into the folder “{parent}” ({reason}): choose another place.",
+        parent=folder,
+        reason=error.strerror,
     )
 
 

@@ -14,7 +14,6 @@ import sqlglot.expressions as sge
 
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import tr
 from .duckdb_files import ending
 
 LONGEST_LINE = 64 * 2**20  # bytes of a row of a CSV file, and of what is read of it at a time
@@ -52,12 +51,10 @@ def table_of_files(connection: Any, files: Sequence[Path], place: str) -> FilesT
     fields_of = {path: _fields(rows) for path, rows in each.items()}
     for path, fields in fields_of.items():
         if len(fields) == 1 and re.search(r"[,;|\t]", next(iter(fields))):
-            raise InputError(
-                tr(
-                    "CONNECTION: some lines of “{path}” have more or fewer values than its first line has names, or a "
-                    "quote that does not end: correct them.",
-                    path=path,
-                )
+            raise InputError.saying(
+                "CONNECTION: some lines of “{path}” have more or fewer values than its first line has names, or a "
+                "quote that does not end: correct them.",
+                path=path,
             )
     if len(each) == 1 and not of_folders:
         return FilesTable(each[paths[0]], {})
@@ -74,27 +71,23 @@ def refuse_unlike(unlike: Mapping[str, Mapping[str, str]], names: Iterable[str])
         types = {path: _kind_of(fields, name) for path, fields in unlike.items()}
         for path, kind in types.items():
             if kind is None:
-                raise InputError(
-                    tr(
-                        "CONNECTION: the file “{path}” has no field “{field}”, which others have: name only files "
-                        "that have it, or write them alike.",
-                        path=path,
-                        field=name,
-                    )
+                raise InputError.saying(
+                    "CONNECTION: the file “{path}” has no field “{field}”, which others have: name only files that "
+                    "have it, or write them alike.",
+                    path=path,
+                    field=name,
                 )
         held = {kind: path for path, kind in types.items() if kind not in HOLDS_NOTHING}
         if len({"INTEGER" if str(kind).endswith(("INT", "INTEGER")) else kind for kind in held}) > 1:
             (kind, path), (other_kind, other), *_ = held.items()
-            raise InputError(
-                tr(
-                    "CONNECTION: the field “{field}” is {kind} in the file “{path}” and {other_kind} in “{other}”: "
-                    "write both with one type, so that no value is changed.",
-                    field=name,
-                    kind=kind,
-                    path=path,
-                    other_kind=other_kind,
-                    other=other,
-                )
+            raise InputError.saying(
+                "CONNECTION: the field “{field}” is {kind} in the file “{path}” and {other_kind} in “{other}”: write "
+                "both with one type, so that no value is changed.",
+                field=name,
+                kind=kind,
+                path=path,
+                other_kind=other_kind,
+                other=other,
             )
 
 
@@ -138,13 +131,11 @@ def _add_fields_of_folders(fields_of: Mapping[str, dict[str, str]], of_folders: 
     for path, fields in fields_of.items():
         for name in of_folders:
             if _kind_of(fields, name) is not None:
-                raise InputError(
-                    tr(
-                        "CONNECTION: the field “{field}” is in the file “{path}” and in the name of its folder, "
-                        "“{field}=…”: rename one of them.",
-                        field=name,
-                        path=path,
-                    )
+                raise InputError.saying(
+                    "CONNECTION: the field “{field}” is in the file “{path}” and in the name of its folder, "
+                    "“{field}=…”: rename one of them.",
+                    field=name,
+                    path=path,
                 )
         fields.update(dict.fromkeys(of_folders, "VARCHAR"))
 
@@ -165,12 +156,10 @@ def _fields_of_folders(files: Sequence[Path], place: str) -> tuple[str, ...]:
     ways = {names: path for path, names in fields.items()}
     if len(ways) > 1:
         first, second, *_ = ways.values()
-        raise InputError(
-            tr(
-                "CONNECTION: the folders of “{first}” name other fields than those of “{second}”: choose a folder in "
-                "which all say the same.",
-                first=first,
-                second=second,
-            )
+        raise InputError.saying(
+            "CONNECTION: the folders of “{first}” name other fields than those of “{second}”: choose a folder in which "
+            "all say the same.",
+            first=first,
+            second=second,
         )
     return next(iter(ways))

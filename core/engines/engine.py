@@ -10,7 +10,6 @@ from typing import Any, Callable, Protocol, TypeVar
 import numpy as np
 
 from ..errors import VbasError
-from ..language import tr
 from ..progress import Progress
 
 Expression = Any  # of Ibis
@@ -26,24 +25,20 @@ class EngineError(VbasError):
 
 def left_behind(problem: str, final: object, staged: object) -> EngineError:
     """What is said of a staged release that could not be removed; problem : what ended the work."""
-    return EngineError(
-        tr(
-            "{problem}. “{final}” was not made, but what was written for it may still be there as “{staged}”, "
-            "which has passed no second count: remove it.",
-            problem=problem.rstrip(". "),
-            final=str(final),
-            staged=str(staged),
-        )
+    return EngineError.saying(
+        "{problem}. “{final}” was not made, but what was written for it may still be there as “{staged}”, which has "
+        "passed no second count: remove it.",
+        problem=problem.rstrip(". "),
+        final=str(final),
+        staged=str(staged),
     )
 
 
 def changed_meanwhile() -> EngineError:
     """What is said of a table that was written to while a run worked on it."""
-    return EngineError(
-        tr(
-            "The records were changed while they were being worked on: nothing was written. Start again when nobody "
-            "writes to them."
-        )
+    return EngineError.saying(
+        "The records were changed while they were being worked on: nothing was written. Start again when nobody writes "
+        "to them."
     )
 
 

@@ -13,7 +13,6 @@ from ..areas import Areas
 from ..arrays import objects
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import tr
 from ..linked.recount import strange, too_few, too_homogeneous
 from ..linked.rows import LinkedRows
 from ..linked.source import IN_PART, LEFT_OUT, SHOWN, linked_in_update, more_than_k, new_keys
@@ -149,13 +148,11 @@ def check_tables(engine: Engine, tables: Sequence[LinkedFields], released: Seque
         there = engine.fields_beside(table.table)
         lost = [name for name in (table.key, *table.known, *table.kept) if name not in there]
         if lost:
-            raise InputError(
-                tr(
-                    "Table “{table}” has no field “{field}”; it has {there}: write the names as the table does.",
-                    table=table.name,
-                    field=lost[0],
-                    there=first_values(there, 12),
-                )
+            raise InputError.saying(
+                "Table “{table}” has no field “{field}”; it has {there}: write the names as the table does.",
+                table=table.name,
+                field=lost[0],
+                there=first_values(there, 12),
             )
 
 
@@ -262,12 +259,10 @@ class _Work:
         sizes = {column: len(values) for column, (_, values) in zip(known, coded)}
         values = {column: of for column, (of, _) in zip(known, coded)}
         if steps.reach(sizes, known) > steps.MOST_CLASSES:
-            raise InputError(
-                tr(
-                    "LINKED_KNOWN of table “{table}” could make more combinations than 64 bits can number: name fewer "
-                    "fields, or group their values first.",
-                    table=table.name,
-                )
+            raise InputError.saying(
+                "LINKED_KNOWN of table “{table}” could make more combinations than 64 bits can number: name fewer "
+                "fields, or group their values first.",
+                table=table.name,
             )
         sensitive = {name: kept[table.kept.index(name)] for name in table.sensitive if self.asks_of_values}
         for column in sensitive.values():

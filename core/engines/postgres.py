@@ -60,7 +60,7 @@ class Postgres:
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:
-            raise InputError(tr("TABLE is empty: name the table of the database that holds the records."))
+            raise InputError.saying("TABLE is empty: name the table of the database that holds the records.")
         self._address, self._progress, self._given = address, progress, (schema, table)
         self._connection: Any = None
         self._cursor: Any = None
@@ -193,7 +193,7 @@ class Postgres:
     def publish(self) -> str:
         """See `Engine`."""
         if not self._final:
-            raise EngineError(tr("Nothing was staged."))
+            raise EngineError.saying("Nothing was staged.")
         for kind, name in reversed(self._made):
             own = sg.table(name, db="pg_temp", quoted=True).sql("postgres")
             self._run(sge.Command(this="DROP", expression=f"{kind} {own}"))
@@ -220,12 +220,10 @@ class Postgres:
         if is_known:
             self._progress(0.0)  # which raises where it was the user who ended it
             raise refused
-        raise OutcomeUnknown(
-            tr(
-                "The connection to PostgreSQL was lost at the last step. Look for the table “{final}”: if it is there, "
-                "it is whole and was counted twice; if not, nothing was written.",
-                final=self._final,
-            )
+        raise OutcomeUnknown.saying(
+            "The connection to PostgreSQL was lost at the last step. Look for the table “{final}”: if it is there, it "
+            "is whole and was counted twice; if not, nothing was written.",
+            final=self._final,
         )
 
     def _number(self, cursor: Any) -> Any:
@@ -253,12 +251,10 @@ class Postgres:
         rows = self._guarded(self._cursor.fetchall)
         if not rows:
             where = tr("schema “{schema}”", schema=schema) if schema else tr("the schemas that this user looks in")
-            raise InputError(
-                tr(
-                    "TABLE: there is no “{table}” in {where} of the database: correct TABLE or SCHEMA.",
-                    table=table,
-                    where=where,
-                )
+            raise InputError.saying(
+                "TABLE: there is no “{table}” in {where} of the database: correct TABLE or SCHEMA.",
+                table=table,
+                where=where,
             )
         return str(rows[0][0]), {str(name): str(kind) for _, name, kind, _ in rows}
 
@@ -283,7 +279,7 @@ class Postgres:
         """Schema and table of a release that is not there yet. Raises InputError."""
         schema, _, table = destination.rpartition(".")
         if not table or "/" in destination:
-            raise InputError(tr("DESTINATION is not the name of a table: give one, or schema.name."))
+            raise InputError.saying("DESTINATION is not the name of a table: give one, or schema.name.")
         check_name("DESTINATION", table, destination)
         # The server would cut what is longer, and the table would not be found under the name that was asked for.
         self._run(sg.select(sg.func("current_setting", sge.Literal.string("max_identifier_length"))))
@@ -293,21 +289,17 @@ class Postgres:
         schema = schema or self._schema
         self._run(sg.select(sg.func("has_schema_privilege", sge.Literal.string(schema), sge.Literal.string("CREATE"))))
         if not self._guarded(self._cursor.fetchone)[0]:
-            raise InputError(
-                tr(
-                    "DESTINATION: this user may not make a table in the schema “{schema}” (right CREATE): write "
-                    "schema.name with a schema where that is allowed.",
-                    schema=schema,
-                )
+            raise InputError.saying(
+                "DESTINATION: this user may not make a table in the schema “{schema}” (right CREATE): write "
+                "schema.name with a schema where that is allowed.",
+                schema=schema,
             )
         self._run(sg.select(sge.Cast(this=_regclass(schema, table), to=sge.DataType.build("text"))))
         if self._guarded(self._cursor.fetchone)[0] is not None:
-            raise InputError(
-                tr(
-                    "DESTINATION: the table “{schema}.{table}” is there already: choose a new name.",
-                    schema=schema,
-                    table=table,
-                )
+            raise InputError.saying(
+                "DESTINATION: the table “{schema}.{table}” is there already: choose a new name.",
+                schema=schema,
+                table=table,
             )
         return schema, table
 

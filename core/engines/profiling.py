@@ -9,7 +9,7 @@ import numpy as np
 from ..areas import Areas, identifier_text
 from ..arrays import objects, to_list
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import tr
 from ..plan import stretches
 from ..privacy.diversity import Shares, held_of
 from ..privacy.requirement import Members, Requirement
@@ -59,11 +59,9 @@ def count_in_place(
     progress(0.3)
     sizes = {column: len(known) for column, known in values.items()}
     if steps.reach(sizes, quasi) > steps.MOST_CLASSES:
-        raise InputError(
-            tr(
-                "QUASI_IDENTIFIERS could make more classes than 64 bits can number: choose fewer of them, or "
-                "group their values first."
-            )
+        raise InputError.saying(
+            "QUASI_IDENTIFIERS could make more classes than 64 bits can number: choose fewer of them, or group their "
+            "values first."
         )
     kept_values = _few_values(engine, source, fields, tables) if released and engine.packs else {}
     rows = steps.coded(source, {column: tables[column] for column in values}, sizes, quasi)
@@ -74,13 +72,11 @@ def count_in_place(
     reach = steps.reach(sizes, quasi)
     area, key, records = _cells_of(engine, rows, n_records, sizes["a"] + 1, reach, bool(fields.count))
     if int(records.sum(dtype=np.int64)) != n_records:
-        raise EngineError(
-            tr(
-                "{title} counted {n_records} of {expected} records: start again.",
-                title=engine.title,
-                n_records=int(records.sum()),
-                expected=n_records,
-            )
+        raise EngineError.saying(
+            "{title} counted {n_records} of {expected} records: start again.",
+            title=engine.title,
+            n_records=int(records.sum()),
+            expected=n_records,
         )
     class_keys = _keys_there(key, reach)
     progress(0.9)
@@ -177,12 +173,10 @@ def _values_of(
     except OverflowError:
         every = (fields.area, *fields.quasi_identifiers)
         dates = [name for name in every if engine.fields[name].lower()[:4] in ("date", "time")]
-    raise InputError(
-        tr(
-            "{fields}: a record has a date before the year 1, after the year 9999, or infinity: make it a "
-            "missing value, or the field a text, first.",
-            fields=first_values(dates),
-        )
+    raise InputError.saying(
+        "{fields}: a record has a date before the year 1, after the year 9999, or infinity: make it a missing value, "
+        "or the field a text, first.",
+        fields=first_values(dates),
     )
 
 
@@ -299,38 +293,32 @@ def _checked_bounds(engine: Engine, source: Expression, fields: RecordFields) ->
         (totals,) = (row for batch in engine.fetch(steps.bounds(source, fields)) for row in batch.to_pylist())
     except EngineError as error:
         if fields.count and source["n"].type().is_string():
-            raise InputError(
-                tr(
-                    "RECORD_COUNT: the field “{field}” holds text, which cannot be read as numbers of records: choose "
-                    "another. {problem}",
-                    field=fields.count,
-                    problem=error,
-                )
+            raise InputError.saying(
+                "RECORD_COUNT: the field “{field}” holds text, which cannot be read as numbers of records: choose "
+                "another. {problem}",
+                field=fields.count,
+                problem=error,
             ) from None
         raise
     if not totals["rows"]:
-        raise InputError(tr("The table has no row, or none that FILTER lets through: there is nothing to count."))
+        raise InputError.saying("The table has no row, or none that FILTER lets through: there is nothing to count.")
     for word in ("missing", "negative", "broken"):
         if totals.get(word):
             what = {"missing": tr("missing"), "negative": tr("negative"), "broken": tr("not a whole number")}[word]
-            raise InputError(
-                plural(
-                    "RECORD_COUNT field “{count}” is {what} in {n} row: each row must say how many "
-                    "records it stands for.",
-                    "RECORD_COUNT field “{count}” is {what} in {n} rows: each row must say how many "
-                    "records it stands for.",
-                    int(totals[word]),
-                    count=fields.count,
-                    what=what,
-                )
+            raise InputError.counting(
+                "RECORD_COUNT field “{count}” is {what} in {n} row: each row must say how many records it stands for.",
+                "RECORD_COUNT field “{count}” is {what} in {n} rows: each row must say how many records it stands for.",
+                int(totals[word]),
+                count=fields.count,
+                what=what,
             )
     for position, kind in enumerate(fields.members):
         if lost := int(totals[f"m{position}"] or 0):
             refuse_rows_of_nobody(kind, lost)
     records = totals["records"] if fields.count else totals["rows"]
     if records >= MOST_RECORDS:
-        raise InputError(
-            tr("RECORD_COUNT field “{count}” adds up to more than can be counted exactly.", count=fields.count)
+        raise InputError.saying(
+            "RECORD_COUNT field “{count}” adds up to more than can be counted exactly.", count=fields.count
         )
     return int(records)
 

@@ -10,7 +10,7 @@ from .. import counted
 from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import PrivacyError
-from ..language import plural, tr
+from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, stretches
 from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
@@ -291,14 +291,12 @@ def _second_count(engine: Engine, count: Expression) -> tuple[dict[int, LevelCou
 def _check_equivalence_classes(differing: int) -> None:
     """Refuse a release in which any equivalence class shows other records than the plan foretold."""
     if differing:
-        raise PrivacyError(
-            plural(
-                "The release shows {n} class with other records than the plan foretold: nothing was "
-                "written. Start again when nobody writes to the table.",
-                "The release shows {n} classes with other records than the plan foretold: nothing "
-                "was written. Start again when nobody writes to the table.",
-                differing,
-            )
+        raise PrivacyError.counting(
+            "The release shows {n} class with other records than the plan foretold: nothing was written. Start again "
+            "when nobody writes to the table.",
+            "The release shows {n} classes with other records than the plan foretold: nothing was written. Start again "
+            "when nobody writes to the table.",
+            differing,
         )
 
 
@@ -313,17 +311,14 @@ def foretold(plan: Plan) -> dict[int, LevelCount]:
 
 def _check_agreement(written: dict[int, LevelCount], expected: dict[int, LevelCount], k: int) -> None:
     if any(count.least < k for count in written.values()):
-        raise PrivacyError(tr("The release would hold a class of fewer than {k} records: nothing was written.", k=k))
+        raise PrivacyError.saying("The release would hold a class of fewer than {k} records: nothing was written.", k=k)
     if written != expected:
         records, wanted = (sum(count.records for count in levels.values()) for levels in (written, expected))
-        raise PrivacyError(
-            tr(
-                "The release holds {records}, the plan foretold {wanted}, or their classes differ: "
-                "the table was changed while it was being worked on, so nothing was written. Start again when "
-                "nobody writes to it.",
-                records=counted.records(records),
-                wanted=wanted,
-            )
+        raise PrivacyError.saying(
+            "The release holds {records}, the plan foretold {wanted}, or their classes differ: the table was changed "
+            "while it was being worked on, so nothing was written. Start again when nobody writes to it.",
+            records=counted.records(records),
+            wanted=wanted,
         )
 
 
@@ -405,16 +400,12 @@ def check_members(matched: Matched, plan: Plan, placed: Expression) -> None:
         counted = matched.in_place.engine.fetch(steps.fewest_members(placed, f"c_m{position}"))
         (fewest,) = (row["fewest"] for batch in counted for row in batch.to_pylist())
         if fewest is not None and fewest < plan.k:
-            raise PrivacyError(
-                tr(
-                    "The release would hold a class of fewer than {k} {kind}: nothing was written.",
-                    k=plan.k,
-                    kind=tr(kind),
-                )
+            raise PrivacyError.saying(
+                "The release would hold a class of fewer than {k} {kind}: nothing was written.", k=plan.k, kind=tr(kind)
             )
         if fewest is None and plan.n_released:
-            raise EngineError(
-                tr("{title} found no {kind}: nothing was written.", title=matched.in_place.engine.title, kind=tr(kind))
+            raise EngineError.saying(
+                "{title} found no {kind}: nothing was written.", title=matched.in_place.engine.title, kind=tr(kind)
             )
 
 

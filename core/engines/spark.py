@@ -64,14 +64,12 @@ class Spark:
 
     def __init__(self, address: Address, table: str, schema: str, memory: int, progress: Progress) -> None:
         if not table:
-            raise InputError(
-                tr(
-                    "TABLE is empty: for Spark, give the folder of Parquet files as the cluster sees it, or the name "
-                    "of a table."
-                )
+            raise InputError.saying(
+                "TABLE is empty: for Spark, give the folder of Parquet files as the cluster sees it, or the name of a "
+                "table."
             )
         if schema and is_path(table):
-            raise InputError(tr("SCHEMA is for tables: leave it empty where TABLE is a folder."))
+            raise InputError.saying("SCHEMA is for tables: leave it empty where TABLE is a folder.")
         self._address, self._progress, self._given = address, progress, (schema, table)
         self._session: Any = None
         self._kept: list[Any] = []
@@ -194,7 +192,7 @@ class Spark:
         """See `Engine`."""
         staged, final = self._staged, self._final
         if staged is None or final is None:
-            raise EngineError(tr("Nothing was staged."))
+            raise EngineError.saying("Nothing was staged.")
         try:
             self._guarded(lambda: staged.rename(final), lasting=True)
         except VbasError:
@@ -203,14 +201,12 @@ class Spark:
                 raise
             self._staged = None
             if not moved:
-                raise OutcomeUnknown(
-                    tr(
-                        "Spark: {problem} at the last step. Look for “{final}”: if it is there, it is whole and was "
-                        "counted twice; if not, remove “{staged}”.",
-                        problem=self._problem,
-                        final=str(final),
-                        staged=str(staged),
-                    )
+                raise OutcomeUnknown.saying(
+                    "Spark: {problem} at the last step. Look for “{final}”: if it is there, it is whole and was "
+                    "counted twice; if not, remove “{staged}”.",
+                    problem=self._problem,
+                    final=str(final),
+                    staged=str(staged),
                 ) from None
         self._staged = None
         return str(final)
@@ -350,8 +346,8 @@ class Spark:
 
 
 def _linked_tables_elsewhere() -> InputError:
-    return InputError(
-        tr("Linked tables are released in place by DuckDB and PostgreSQL, and not by Spark yet: name none of them.")
+    return InputError.saying(
+        "Linked tables are released in place by DuckDB and PostgreSQL, and not by Spark yet: name none of them."
     )
 
 

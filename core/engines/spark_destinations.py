@@ -14,7 +14,6 @@ from pyspark.errors import PySparkException
 
 from ..dataclass import dataclass
 from ..errors import InputError, OutcomeUnknown
-from ..language import tr
 from ..publish.files import DISK
 from ..publish.names import check_file_name, check_name
 from .engine import EngineError
@@ -59,7 +58,7 @@ def destination_of(at: Session, destination: str, schema: str) -> Destination:
         return FolderHere(at, destination) if at.java is None else FolderThere(at, destination)
     names = tuple(part for part in destination.split(".") if part)
     if not names:
-        raise InputError(tr("DESTINATION is empty: give a new folder, as the cluster sees it, or a new table."))
+        raise InputError.saying("DESTINATION is empty: give a new folder, as the cluster sees it, or a new table.")
     for name in names:
         check_name("DESTINATION", name, destination)
     return CatalogueTable(at, (*schema.split("."), *names) if schema and len(names) == 1 else names)
@@ -249,33 +248,29 @@ def _remove_here(folder: Path | None, path: str) -> None:
 
 
 def _taken(place: object) -> InputError:
-    return InputError(tr("DESTINATION: “{place}” is there already: choose a new name.", place=place))
+    return InputError.saying("DESTINATION: “{place}” is there already: choose a new name.", place=place)
 
 
 def _taken_meanwhile(place: object) -> EngineError:
-    return EngineError(tr("DESTINATION: “{place}” was made meanwhile: nothing was written.", place=place))
+    return EngineError.saying("DESTINATION: “{place}” was made meanwhile: nothing was written.", place=place)
 
 
 def _in_part(place: object) -> OutcomeUnknown:
-    return OutcomeUnknown(
-        tr(
-            "DESTINATION: “{place}” may hold a part of the release, which nobody is to use: remove it, unless somebody "
-            "else has made it just now.",
-            place=place,
-        )
+    return OutcomeUnknown.saying(
+        "DESTINATION: “{place}” may hold a part of the release, which nobody is to use: remove it, unless somebody "
+        "else has made it just now.",
+        place=place,
     )
 
 
 def _no_folder(place: object) -> InputError:
-    return InputError(
-        tr("DESTINATION: the cluster sees no folder “{place}”: make it first or choose another place.", place=place)
+    return InputError.saying(
+        "DESTINATION: the cluster sees no folder “{place}”: make it first or choose another place.", place=place
     )
 
 
 def _not_shared() -> InputError:
-    return InputError(
-        tr(
-            "DESTINATION: over Spark Connect a folder must be one that the cluster and this machine both see: give "
-            "such a one, or the name of a new table."
-        )
+    return InputError.saying(
+        "DESTINATION: over Spark Connect a folder must be one that the cluster and this machine both see: give such a "
+        "one, or the name of a new table."
     )

@@ -28,26 +28,24 @@ def sentence(error: BaseException, place: str) -> VbasError:
     place : the address, which holds no secret
     """
     if _driver_has_ended(error, place):
-        return EngineError(tr("Spark: {problem}: nothing was written.", problem=tr("the driver was ended")))
+        return EngineError.saying("Spark: {problem}: nothing was written.", problem=tr("the driver was ended"))
     text = _everything(error)
     if "java_gateway_exited" in text or "getsubject is not supported" in text or "unsupportedclassversion" in text:
-        return EngineError(
-            tr("Spark cannot start here: it needs Java 17 or 21; install it, or set JAVA_HOME to where it is.")
+        return EngineError.saying(
+            "Spark cannot start here: it needs Java 17 or 21; install it, or set JAVA_HOME to where it is."
         )
     if any(word in text for word in (*GONE, "all masters are")):
         return unreached(place)
     if "unauthenticated" in text:
-        return EngineError(
-            tr(
-                "CONNECTION: Spark at “{place}” asks for a token: put it into the environment as "
-                "SPARK_CONNECT_AUTHENTICATE_TOKEN.",
-                place=place,
-            )
+        return EngineError.saying(
+            "CONNECTION: Spark at “{place}” asks for a token: put it into the environment as "
+            "SPARK_CONNECT_AUTHENTICATE_TOKEN.",
+            place=place,
         )
     asked = _asked_for(text)
     if asked:
         return InputError(asked)
-    return EngineError(tr("Spark: {problem}: nothing was written.", problem=in_words(error)))
+    return EngineError.saying("Spark: {problem}: nothing was written.", problem=in_words(error))
 
 
 def lost(error: BaseException, place: str) -> str:
@@ -74,7 +72,7 @@ def in_words(error: BaseException) -> str:
 
 def unreached(place: str) -> EngineError:
     """That nobody answers at an address."""
-    return EngineError(tr("CONNECTION: Spark cannot be reached at “{place}”.", place=place))
+    return EngineError.saying("CONNECTION: Spark cannot be reached at “{place}”.", place=place)
 
 
 def _asked_for(text: str) -> str:

@@ -14,7 +14,6 @@ from pyspark.logger import PySparkLogger
 
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import tr
 from .addresses import Address
 from .spark_failures import FAILURES, unreached
 
@@ -138,12 +137,10 @@ def _classic(master: str, memory: int) -> tuple[Any, Any, bool]:
         session = builder.getOrCreate()
     context = session.sparkContext
     if context.master != master:
-        raise InputError(
-            tr(
-                "CONNECTION: this Python works with Spark at “{other}” already, and can work with one at a time: end "
-                "that session first.",
-                other=context.master,
-            )
+        raise InputError.saying(
+            "CONNECTION: this Python works with Spark at “{other}” already, and can work with one at a time: end that "
+            "session first.",
+            other=context.master,
         )
     return session.newSession(), context._jvm, not there
 

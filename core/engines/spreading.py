@@ -11,7 +11,6 @@ from ..analysis.spreading import AreaCounts, spread
 from ..areas import Areas
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import plural, tr
 from ..levels import Levels
 from ..scientific import sparse
 from .engine import Engine, Expression
@@ -131,17 +130,15 @@ def _rows(engine: Engine, levels: Levels, fields: Sequence[str], count: str) -> 
 
     nested = LEVEL in engine.fields
     if not nested and len(levels) > 1:
-        raise InputError(
-            tr(
-                "CROSSWALK has several levels, but the release has no field vbas_level: use the crosswalk that came "
-                "with the release."
-            )
+        raise InputError.saying(
+            "CROSSWALK has several levels, but the release has no field vbas_level: use the crosswalk that came with "
+            "the release."
         )
     wanted = [REGION, *fields, *([count] if count else [])]
     lost = [name for name in wanted if name not in engine.fields]
     if lost:
-        raise InputError(
-            tr("The release has no field “{name}”: it has {names}.", name=lost[0], names=", ".join(engine.fields))
+        raise InputError.saying(
+            "The release has no field “{name}”: it has {names}.", name=lost[0], names=", ".join(engine.fields)
         )
     names = {f"b{position}": name for position, name in enumerate(fields)}
     names |= {"region": REGION, **({"level": LEVEL} if nested else {}), **({"n": count} if count else {})}
@@ -158,10 +155,8 @@ def _check_all_there(engine: Engine, rows: Expression, estimated: float) -> None
     (released,) = (float(row["records"] or 0.0) for batch in summed for row in batch.to_pylist())
     lost = released - estimated
     if abs(lost) > NEAR * max(released, 1.0):
-        raise InputError(
-            plural(
-                "{n} record shows a region that CROSSWALK does not have: use the crosswalk that came with the release.",
-                "{n} records show a region that CROSSWALK does not have: use the crosswalk that came with the release.",
-                max(round(lost), 1),
-            )
+        raise InputError.counting(
+            "{n} record shows a region that CROSSWALK does not have: use the crosswalk that came with the release.",
+            "{n} records show a region that CROSSWALK does not have: use the crosswalk that came with the release.",
+            max(round(lost), 1),
         )

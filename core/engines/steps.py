@@ -16,7 +16,6 @@ from typing import Callable
 import ibis
 
 from ..errors import InputError
-from ..language import tr
 from ..records.fields import Filter, RecordFields
 from ..records.table import unused_name
 from .engine import Expression
@@ -66,13 +65,11 @@ def _in_its_order(column: Expression, condition: Filter, kind: str) -> Expressio
         return column.nullif("NaN").cast(COMPARED_AS[name])  # which is no value
     if condition.operator in ("=", "!="):
         return column
-    raise InputError(
-        tr(
-            "FILTER: the field “{field}” holds {kind}, in which less and more are not known here: use = or !=, or "
-            "give a view of the rows that are meant.",
-            field=condition.field,
-            kind=kind,
-        )
+    raise InputError.saying(
+        "FILTER: the field “{field}” holds {kind}, in which less and more are not known here: use = or !=, or give a "
+        "view of the rows that are meant.",
+        field=condition.field,
+        kind=kind,
     )
 
 
@@ -84,14 +81,12 @@ def _value(condition: Filter, kind: Expression) -> Expression:
             return ibis.literal(str(value)).cast(kind)  # PostgreSQL has no such function as Ibis makes dates by
         return ibis.literal(value, type=kind)
     except (ValueError, KeyError, TypeError):  # the last one: a whole number that is too large for the field
-        raise InputError(
-            tr(
-                "FILTER compares the field “{field}”, which holds {kind}, with “{value}”, which is none: correct "
-                "the value.",
-                field=condition.field,
-                kind=kind,
-                value=condition.value,
-            )
+        raise InputError.saying(
+            "FILTER compares the field “{field}”, which holds {kind}, with “{value}”, which is none: correct the "
+            "value.",
+            field=condition.field,
+            kind=kind,
+            value=condition.value,
         ) from None
 
 

@@ -8,7 +8,6 @@ from dataclasses import field, replace
 
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import tr
 from ..records.table import RecordTable
 from .collapsing import generalise_table
 from .hierarchies import Hierarchy, records_by_category
@@ -99,11 +98,9 @@ def generalising_asked(
             tables[_spelled(name, quasi_identifiers) or name] = table
     twice = sorted(by_rule.keys() & tables.keys())
     if twice:
-        raise InputError(
-            tr(
-                "“{twice}” has both rows in HIERARCHIES and a rule in HIERARCHY_RULES: take one of them out.",
-                twice=twice[0],
-            )
+        raise InputError.saying(
+            "“{twice}” has both rows in HIERARCHIES and a rule in HIERARCHY_RULES: take one of them out.",
+            twice=twice[0],
         )
     return Generalising(tables, by_rule, at)
 
@@ -121,27 +118,23 @@ def steps_asked(
     for name, words in _rows_of_two(parameter, cells, tuple(table.quasi_identifiers)):
         level = level_in(parameter, name, words)
         if name not in hierarchies:
-            raise InputError(
-                tr(
-                    "{parameter} shows “{name}” at level {level}, but nothing says what its coarser values "
-                    "are: give them in HIERARCHIES, or a rule in HIERARCHY_RULES.",
-                    parameter=parameter,
-                    name=name,
-                    level=level,
-                )
+            raise InputError.saying(
+                "{parameter} shows “{name}” at level {level}, but nothing says what its coarser values are: give them "
+                "in HIERARCHIES, or a rule in HIERARCHY_RULES.",
+                parameter=parameter,
+                name=name,
+                level=level,
             )
         highest = level_shown(table, name) + len(hierarchies[name]) - 1
         if not reached[name] < level <= highest:
-            raise InputError(
-                tr(
-                    "{parameter} shows “{name}” at level {level} after level {reached}; its levels are 0 (as it is) "
-                    "to {highest}, and each row must show it coarser than before: correct the row or take it out.",
-                    parameter=parameter,
-                    name=name,
-                    level=level,
-                    reached=reached[name],
-                    highest=highest,
-                )
+            raise InputError.saying(
+                "{parameter} shows “{name}” at level {level} after level {reached}; its levels are 0 (as it is) to "
+                "{highest}, and each row must show it coarser than before: correct the row or take it out.",
+                parameter=parameter,
+                name=name,
+                level=level,
+                reached=reached[name],
+                highest=highest,
             )
         reached[name] = level
         steps.append((name, level - level_shown(table, name)))
@@ -156,21 +149,17 @@ def level_shown(table: RecordTable, name: str) -> int:
 def level_in(parameter: str, name: str, level: str) -> int:
     """The level that a parameter asks for. Raises InputError where it is no whole number."""
     if not level:
-        raise InputError(
-            tr(
-                "{parameter} gives no level for “{name}”: give a whole number; 0 is as it is.",
-                parameter=parameter,
-                name=name,
-            )
+        raise InputError.saying(
+            "{parameter} gives no level for “{name}”: give a whole number; 0 is as it is.",
+            parameter=parameter,
+            name=name,
         )
     if not re.fullmatch(r"[0-9]{1,3}(\.0)?", level):
-        raise InputError(
-            tr(
-                "{parameter} asks for level “{level}” of “{name}”: give a whole number; 0 is as it is.",
-                parameter=parameter,
-                level=level,
-                name=name,
-            )
+        raise InputError.saying(
+            "{parameter} asks for level “{level}” of “{name}”: give a whole number; 0 is as it is.",
+            parameter=parameter,
+            level=level,
+            name=name,
         )
     return int(float(level))
 
@@ -180,7 +169,9 @@ def _by_name(parameter: str, cells: Sequence[object], quasi_identifiers: Sequenc
     pairs: dict[str, str] = {}
     for name, words in _rows_of_two(parameter, cells, quasi_identifiers):
         if name in pairs:
-            raise InputError(tr("{parameter} names “{name}” twice: give it one row.", parameter=parameter, name=name))
+            raise InputError.saying(
+                "{parameter} names “{name}” twice: give it one row.", parameter=parameter, name=name
+            )
         pairs[name] = words
     return pairs
 
@@ -189,25 +180,21 @@ def _rows_of_two(parameter: str, cells: Sequence[object], quasi_identifiers: Seq
     """The quasi-identifier of each row, and its second cell. Raises InputError for a name that is none."""
     texts = [str(cell).strip() for cell in cells]
     if len(texts) % 2:
-        raise InputError(
-            tr(
-                "{parameter} has an odd number of cells ({n_cells}): give two a row, the quasi-identifier and what "
-                "becomes of it.",
-                parameter=parameter,
-                n_cells=len(texts),
-            )
+        raise InputError.saying(
+            "{parameter} has an odd number of cells ({n_cells}): give two a row, the quasi-identifier and what becomes "
+            "of it.",
+            parameter=parameter,
+            n_cells=len(texts),
         )
     rows = []
     for typed, words in zip(texts[::2], texts[1::2]):
         name = _spelled(typed, quasi_identifiers)
         if name is None:
-            raise InputError(
-                tr(
-                    "{parameter} names “{typed}”, which is not among QUASI_IDENTIFIERS ({first}): choose one of these.",
-                    parameter=parameter,
-                    typed=typed,
-                    first=first_values(quasi_identifiers, 12),
-                )
+            raise InputError.saying(
+                "{parameter} names “{typed}”, which is not among QUASI_IDENTIFIERS ({first}): choose one of these.",
+                parameter=parameter,
+                typed=typed,
+                first=first_values(quasi_identifiers, 12),
             )
         rows.append((name, words))
     return rows

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import plural, tr
 
 NO_BAND = None
 
@@ -53,29 +52,25 @@ def bands(attribute: str, texts: Sequence[str | None], width: int) -> list[str |
     groups = [None if text is None else group_of(text) for text in texts]
     strange = [text for text, group in zip(texts, groups) if text is not None and group is None]
     if strange:
-        raise InputError(
-            plural(
-                "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and "
-                "65+; {n} value is neither ({first}): give a table in HIERARCHIES.",
-                "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and "
-                "65+; {n} values are neither ({first}): give a table in HIERARCHIES.",
-                len(strange),
-                attribute=attribute,
-                first=first_values(strange),
-            )
+        raise InputError.counting(
+            "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and 65+; {n} value is "
+            "neither ({first}): give a table in HIERARCHIES.",
+            "HIERARCHY_RULES: bands of “{attribute}” need numbers, or groups such as 15-19 and 65+; {n} values are "
+            "neither ({first}): give a table in HIERARCHIES.",
+            len(strange),
+            attribute=attribute,
+            first=first_values(strange),
         )
     made = _bands([group for group in groups if group is not None], width)
     own_bands = [None if group is None else made.band_of(group) for group in groups]
     across = [text for text, band in zip(texts, own_bands) if text is not None and band is NO_BAND]
     if across or made.low_end > made.high_end:
-        raise InputError(
-            tr(
-                "HIERARCHY_RULES: bands of {width} cut through groups of “{attribute}” ({first}): choose widths at "
-                "whose multiples the groups begin and end, or give a table in HIERARCHIES.",
-                width=width,
-                attribute=attribute,
-                first=first_values(across or texts),
-            )
+        raise InputError.saying(
+            "HIERARCHY_RULES: bands of {width} cut through groups of “{attribute}” ({first}): choose widths at whose "
+            "multiples the groups begin and end, or give a table in HIERARCHIES.",
+            width=width,
+            attribute=attribute,
+            first=first_values(across or texts),
         )
     return own_bands
 
@@ -84,14 +79,12 @@ def check_widths(attribute: str, widths: Sequence[int]) -> None:
     """Refuse widths that do not nest. Raises InputError."""
     for fine, coarse in zip(widths, widths[1:]):
         if coarse <= fine or coarse % fine:
-            raise InputError(
-                tr(
-                    "HIERARCHY_RULES: bands of “{attribute}” of {fine} and then {coarse} do not nest: each width must "
-                    "be a multiple of the one before, such as 5, 10, 20.",
-                    attribute=attribute,
-                    fine=fine,
-                    coarse=coarse,
-                )
+            raise InputError.saying(
+                "HIERARCHY_RULES: bands of “{attribute}” of {fine} and then {coarse} do not nest: each width must be a "
+                "multiple of the one before, such as 5, 10, 20.",
+                attribute=attribute,
+                fine=fine,
+                coarse=coarse,
             )
 
 

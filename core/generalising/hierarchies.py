@@ -10,7 +10,6 @@ from ..arrays import objects
 from ..dataclass import dataclass
 from ..elementary import log2
 from ..errors import InputError, first_values
-from ..language import plural, tr
 from ..profile import Profile
 from ..records.columns import Column, category_order
 
@@ -46,13 +45,11 @@ class Hierarchy:
     def above(self, level: int) -> Hierarchy:
         """The hierarchy of the values shown at a level, from there on. Raises InputError for a level there is not."""
         if not 0 <= level < len(self):
-            raise InputError(
-                tr(
-                    "“{attribute}” has the levels 0 to {highest}, but none {level}: choose one of these.",
-                    attribute=self.attribute,
-                    highest=len(self) - 1,
-                    level=level,
-                )
+            raise InputError.saying(
+                "“{attribute}” has the levels 0 to {highest}, but none {level}: choose one of these.",
+                attribute=self.attribute,
+                highest=len(self) - 1,
+                level=level,
             )
         above = np.zeros(len(self.categories[level]), np.int64)
         codes = []
@@ -88,36 +85,30 @@ def checked_node(
     names : the quasi-identifiers; node : a level for each. Raises InputError for a level that there is not.
     """
     if len(node) != len(names):
-        raise InputError(
-            plural(
-                "{n} level was given for {n_names} quasi-identifiers: give one for each.",
-                "{n} levels were given for {n_names} quasi-identifiers: give one for each.",
-                len(node),
-                n_names=len(names),
-            )
+        raise InputError.counting(
+            "{n} level was given for {n_names} quasi-identifiers: give one for each.",
+            "{n} levels were given for {n_names} quasi-identifiers: give one for each.",
+            len(node),
+            n_names=len(names),
         )
     chosen: list[tuple[int, Hierarchy | None]] = []
     for name, level in zip(names, node):
         hierarchy = hierarchies.get(name)
         if level and hierarchy is None:
-            raise InputError(
-                tr(
-                    "“{name}” is to be shown at level {level}, but nothing says what its coarser values are: give them "
-                    "in HIERARCHIES, or a rule in HIERARCHY_RULES.",
-                    name=name,
-                    level=level,
-                )
+            raise InputError.saying(
+                "“{name}” is to be shown at level {level}, but nothing says what its coarser values are: give them in "
+                "HIERARCHIES, or a rule in HIERARCHY_RULES.",
+                name=name,
+                level=level,
             )
         highest = 0 if hierarchy is None else len(hierarchy) - 1
         if not 0 <= level <= highest:
-            raise InputError(
-                tr(
-                    "“{name}” is to be shown at level {level}, but its levels are 0 (as it is) to {highest}: "
-                    "choose one of these.",
-                    name=name,
-                    level=level,
-                    highest=highest,
-                )
+            raise InputError.saying(
+                "“{name}” is to be shown at level {level}, but its levels are 0 (as it is) to {highest}: choose one of "
+                "these.",
+                name=name,
+                level=level,
+                highest=highest,
             )
         chosen.append((int(level), hierarchy if level else None))
     return chosen
@@ -141,18 +132,15 @@ def _refuse_split(
     group = fine[split[0]]
     members = np.flatnonzero(fine == group)
     into = [distinct[code] for code in np.unique(coarse[members]).tolist()]
-    raise InputError(
-        tr(
-            "HIERARCHIES of “{attribute}”: values that are one at level {level} ({coarser_value}: "
-            "{values}) are several at level {next_level} ({coarser_values}): every level must "
-            "join whole values of the level before.",
-            attribute=attribute,
-            level=level - 1,
-            coarser_value=first_values([below[group]]),
-            values=first_values(list(values[members])),
-            next_level=level,
-            coarser_values=first_values(into),
-        )
+    raise InputError.saying(
+        "HIERARCHIES of “{attribute}”: values that are one at level {level} ({coarser_value}: {values}) are several at "
+        "level {next_level} ({coarser_values}): every level must join whole values of the level before.",
+        attribute=attribute,
+        level=level - 1,
+        coarser_value=first_values([below[group]]),
+        values=first_values(list(values[members])),
+        next_level=level,
+        coarser_values=first_values(into),
     )
 
 

@@ -94,34 +94,28 @@ def hierarchy_rule(attribute: str, words: str) -> HierarchyRule:
     kind = match[1] or ""
     numbers = tuple(int(number) for number in (match[2] or "").split())
     if any(not 1 <= number <= LARGEST for number in numbers):
-        raise InputError(
-            tr(
-                "HIERARCHY_RULES: “{words}” for “{attribute}” needs whole numbers from 1 to {largest}.",
-                words=words,
-                attribute=attribute,
-                largest=LARGEST,
-            )
+        raise InputError.saying(
+            "HIERARCHY_RULES: “{words}” for “{attribute}” needs whole numbers from 1 to {largest}.",
+            words=words,
+            attribute=attribute,
+            largest=LARGEST,
         )
     if kind == BANDS:
         check_widths(attribute, numbers)
     pairs = list(zip(numbers, numbers[1:]))
     if kind == LEADING and any(coarse >= fine for fine, coarse in pairs):
-        raise InputError(
-            tr(
-                "HIERARCHY_RULES: “{words}” for “{attribute}” must become fewer characters from level to level, such "
-                "as 3, 2, 1.",
-                words=words,
-                attribute=attribute,
-            )
+        raise InputError.saying(
+            "HIERARCHY_RULES: “{words}” for “{attribute}” must become fewer characters from level to level, such as 3, "
+            "2, 1.",
+            words=words,
+            attribute=attribute,
         )
     if kind == OTHER_BELOW and any(coarse <= fine for fine, coarse in pairs):
-        raise InputError(
-            tr(
-                "HIERARCHY_RULES: “{words}” for “{attribute}” must become more records from level to level, such as "
-                "100, 1000.",
-                words=words,
-                attribute=attribute,
-            )
+        raise InputError.saying(
+            "HIERARCHY_RULES: “{words}” for “{attribute}” must become more records from level to level, such as 100, "
+            "1000.",
+            words=words,
+            attribute=attribute,
         )
     return HierarchyRule(attribute, kind, numbers, bool(match[3]))
 

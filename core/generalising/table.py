@@ -9,7 +9,6 @@ import numpy as np
 from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import plural, tr
 from .hierarchies import SUPPRESSED_VALUE, Hierarchy, make_hierarchy
 
 Row = tuple["str | None", ...]
@@ -36,14 +35,12 @@ class HierarchyTable:
         texts = [identifier_text(value) for value in values]
         unknown = sorted({text for text in texts if text is not None and text not in self.rows})
         if unknown:
-            raise InputError(
-                plural(
-                    "HIERARCHIES: {n} value of “{attribute}” is not in the table ({values}): add a row for it.",
-                    "HIERARCHIES: {n} values of “{attribute}” are not in the table ({values}): add a row for each.",
-                    len(unknown),
-                    attribute=self.attribute,
-                    values=first_values(unknown),
-                )
+            raise InputError.counting(
+                "HIERARCHIES: {n} value of “{attribute}” is not in the table ({values}): add a row for it.",
+                "HIERARCHIES: {n} values of “{attribute}” are not in the table ({values}): add a row for each.",
+                len(unknown),
+                attribute=self.attribute,
+                values=first_values(unknown),
             )
         missing = self.rows.get(None, self._missing())
         rows = [missing if text is None else self.rows[text] for text in texts]
@@ -66,23 +63,18 @@ def hierarchy_tables(
     """
     names = [identifier_text(attribute) for attribute in attributes]
     if None in names:
-        raise InputError(
-            tr(
-                "HIERARCHIES: row {index} names no attribute: fill in the field “attribute”.",
-                index=names.index(None) + 1,
-            )
+        raise InputError.saying(
+            "HIERARCHIES: row {index} names no attribute: fill in the field “attribute”.", index=names.index(None) + 1
         )
     rows: dict[str, dict[str | None, Row]] = {}
     for name, value, *above in zip(names, values, *levels):
         known = rows.setdefault(str(name), {})
         text, row = identifier_text(value), tuple(identifier_text(cell) for cell in above)
         if known.setdefault(text, row) != row:
-            raise InputError(
-                tr(
-                    "HIERARCHIES: “{name}” has two different rows for the value {values}: keep one of them.",
-                    name=name,
-                    values=first_values([text]),
-                )
+            raise InputError.saying(
+                "HIERARCHIES: “{name}” has two different rows for the value {values}: keep one of them.",
+                name=name,
+                values=first_values([text]),
             )
     return {name: HierarchyTable(name, _whole(name, table_rows)) for name, table_rows in rows.items()}
 
@@ -94,18 +86,16 @@ def _whole(name: str, rows: dict[str | None, Row]) -> dict[str | None, Row]:
     ]
     n_levels = used[-1] + 1 if used else 0
     if not n_levels:
-        raise InputError(tr("HIERARCHIES: “{name}” has no coarser value in any row: fill in level 1.", name=name))
+        raise InputError.saying("HIERARCHIES: “{name}” has no coarser value in any row: fill in level 1.", name=name)
     for level in range(n_levels):
         lost = [value for value, row in rows.items() if value is not None and row[level] is None]
         if lost:
-            raise InputError(
-                tr(
-                    "HIERARCHIES: “{name}” has values without one at level {level} ({values}): fill it in "
-                    "for all, or for none; “{suppressed_value}” says nothing of a person.",
-                    name=name,
-                    level=level + 1,
-                    values=first_values(lost),
-                    suppressed_value=SUPPRESSED_VALUE,
-                )
+            raise InputError.saying(
+                "HIERARCHIES: “{name}” has values without one at level {level} ({values}): fill it in for all, or for "
+                "none; “{suppressed_value}” says nothing of a person.",
+                name=name,
+                level=level + 1,
+                values=first_values(lost),
+                suppressed_value=SUPPRESSED_VALUE,
             )
     return {value: row[:n_levels] for value, row in rows.items()}

@@ -9,7 +9,6 @@ from ..ask import refuse_left_with_coarser, refuse_with_coarser
 from ..errors import InputError, first_values
 from ..generalising.asked import Generalising, generalising_asked, steps_asked
 from ..generalising.hierarchies import Hierarchy
-from ..language import tr
 from ..levels import Levels, with_coarser_values
 from ..records.table import RecordTable
 from .job import Job
@@ -43,12 +42,9 @@ def _hierarchy_columns(job: Job) -> list[list[object]]:
     own = [field_named(fields, name, "HIERARCHIES", "HIERARCHIES") for name in (ATTRIBUTE, VALUE)]
     levels = {int(match[1]): name for name in fields if (match := LEVEL_FIELD.fullmatch(name))}
     if not levels or sorted(levels) != list(range(1, len(levels) + 1)):
-        raise InputError(
-            tr(
-                "HIERARCHIES has the fields {first}: name those of the coarser values "
-                "level_1, level_2, … without a gap.",
-                first=first_values(fields, 12),
-            )
+        raise InputError.saying(
+            "HIERARCHIES has the fields {first}: name those of the coarser values level_1, level_2, … without a gap.",
+            first=first_values(fields, 12),
         )
     names = [*own, *(levels[number] for number in sorted(levels))]
     columns = job.columns("HIERARCHIES", names)

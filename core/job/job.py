@@ -14,7 +14,6 @@ from ..areas import Areas, identifier_text
 from ..arrays import objects, to_list
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import tr
 from ..log import QUIET, Log
 from ..privacy.rules import NO_RULE
 from ..progress import Progress, part, silent
@@ -37,7 +36,7 @@ class ReadTable(Protocol):
 
 def no_table(name: str) -> NoReturn:
     """Raise InputError for a table that is not given."""
-    raise InputError(tr("{name} is not given.", name=name))
+    raise InputError.saying("{name} is not given.", name=name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +123,8 @@ class Job:
         area, code = areas.codes_of(texts)[columns[own].codes], np.full(len(areas), -1, np.int64)
         code[area[area >= 0]] = columns[name].codes[area >= 0]
         if (code < 0).any() or len(area) != len(areas):
-            raise InputError(
-                tr("REGIONS was changed by another program while it was read: run again when that has ended.")
+            raise InputError.saying(
+                "REGIONS was changed by another program while it was read: run again when that has ended."
             )
         values: list[object] = columns[name].categories[code].tolist()
         return values

@@ -9,7 +9,6 @@ from dataclasses import field
 from ..areas import Areas
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import tr
 from ..linked.source import LinkedSource, link, refused_together
 from ..linked.tables import ALL_ROWS, LinkedTable, keys_missing, left_out_rows, persons_by_key, persons_of_rows
 from ..parameters import SMALLEST_K
@@ -57,7 +56,7 @@ def linked_source(job: Job, linking: Linking, records: Records, areas: Areas) ->
         if job.given(name):
             raise refused_together(name)
     if not linking.tables:
-        raise InputError(tr("LINKED_TABLES is empty: choose the tables that belong to the persons."))
+        raise InputError.saying("LINKED_TABLES is empty: choose the tables that belong to the persons.")
     for parameter, of in ((KNOWN, linking.known), (KEEP, linking.kept), (SENSITIVE, linking.sensitive)):
         strange = [name for name in of if name not in linking.tables]
         if strange:
@@ -84,13 +83,11 @@ def least_indistinguishable(job: Job, k: int) -> int:
     if not k:
         return classes
     if not SMALLEST_K <= k <= classes:
-        raise InputError(
-            tr(
-                "LINKED_K is {k}: give a number from {least} to K, {classes}, which is asked of the persons alone.",
-                k=k,
-                least=SMALLEST_K,
-                classes=classes,
-            )
+        raise InputError.saying(
+            "LINKED_K is {k}: give a number from {least} to K, {classes}, which is asked of the persons alone.",
+            k=k,
+            least=SMALLEST_K,
+            classes=classes,
         )
     for policy in policies():
         policy.refuse_k("LINKED_K", k)
@@ -122,14 +119,12 @@ def with_sensitive(table: str, known: Sequence[str], kept: Sequence[str], sensit
     """The kept fields of a table with the sensitive ones. Raises InputError for one that others know."""
     both = [name for name in sensitive if name in known]
     if both:
-        raise InputError(
-            tr(
-                "{parameter}: “{field}” of table “{table}” is in LINKED_KNOWN too: what others know of a person cannot "
-                "be hidden from them. Take it out of one of the two.",
-                parameter=SENSITIVE,
-                field=both[0],
-                table=table,
-            )
+        raise InputError.saying(
+            "{parameter}: “{field}” of table “{table}” is in LINKED_KNOWN too: what others know of a person cannot be "
+            "hidden from them. Take it out of one of the two.",
+            parameter=SENSITIVE,
+            field=both[0],
+            table=table,
         )
     return list(dict.fromkeys([*kept, *sensitive]))
 
@@ -149,26 +144,22 @@ def by_table(parameter: str, names: Sequence[str], tables: Sequence[str]) -> dic
             None,
         )
         if table is None or len(text) == len(table) + 1:
-            raise InputError(
-                tr(
-                    "{parameter} names “{typed}”: name a field by its table and a point, such as “{example}”. The "
-                    "tables are {tables}.",
-                    parameter=parameter,
-                    typed=text,
-                    example=f"{tables[0] if tables else 'stays'}.month",
-                    tables=first_values(tables, 12),
-                )
+            raise InputError.saying(
+                "{parameter} names “{typed}”: name a field by its table and a point, such as “{example}”. The tables "
+                "are {tables}.",
+                parameter=parameter,
+                typed=text,
+                example=f"{tables[0] if tables else 'stays'}.month",
+                tables=first_values(tables, 12),
             )
         fields.setdefault(table, []).append(text[len(table) + 1 :])
     return fields
 
 
 def _no_such_table(parameter: str, name: str, tables: Mapping[str, object]) -> InputError:
-    return InputError(
-        tr(
-            "{parameter} names the table “{table}”, which is none of the linked tables: {tables}.",
-            parameter=parameter,
-            table=name,
-            tables=first_values(tables, 12),
-        )
+    return InputError.saying(
+        "{parameter} names the table “{table}”, which is none of the linked tables: {tables}.",
+        parameter=parameter,
+        table=name,
+        tables=first_values(tables, 12),
     )

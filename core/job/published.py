@@ -8,7 +8,6 @@ from pathlib import Path
 from ..areas import identifier_text
 from ..arrays import to_list
 from ..errors import InputError
-from ..language import plural, tr
 from ..privacy.count_rows import CountRows
 from ..publish.register.published_releases import earlier_releases
 from ..records.table import RecordTable
@@ -33,12 +32,10 @@ def published_counts_of(job: Job, table: RecordTable) -> CountRows:
         if position >= 0 and fields[position] not in (area, number):
             names[quasi_identifier] = fields[position]
     if area == number:
-        raise InputError(
-            tr(
-                "PUBLISHED_AREA and PUBLISHED_NUMBER are both “{field}”: choose the field with the area, and the one "
-                "with the count.",
-                field=area,
-            )
+        raise InputError.saying(
+            "PUBLISHED_AREA and PUBLISHED_NUMBER are both “{field}”: choose the field with the area, and the one with "
+            "the count.",
+            field=area,
         )
     columns = job.columns("PUBLISHED_COUNTS", [area, number, *names.values()])
     values = {name: column.categories[column.codes].tolist() for name, column in columns.items()}
@@ -83,11 +80,9 @@ def answers_in(job: Job) -> list[tuple[str, str]]:
     """The rows of ALIASES: a field and what it is. Raises InputError for half a row."""
     cells = [str(cell).strip() for cell in job.several("ALIASES")] if job.has("ALIASES") else []
     if len(cells) % 2:
-        raise InputError(
-            plural(
-                "ALIASES has {n} cell: give two a row, a field and what it is, such as gender, sex.",
-                "ALIASES has {n} cells: give two a row, a field and what it is, such as gender, sex.",
-                len(cells),
-            )
+        raise InputError.counting(
+            "ALIASES has {n} cell: give two a row, a field and what it is, such as gender, sex.",
+            "ALIASES has {n} cells: give two a row, a field and what it is, such as gender, sex.",
+            len(cells),
         )
     return list(zip(cells[::2], cells[1::2]))

@@ -38,7 +38,7 @@ def rule_of(job: Job) -> Rule | None:
     if listing.problem:
         raise InputError(refusal(listing.problem))
     if name not in listing.rules:
-        raise InputError(tr("RULE: there is no rule “{name}”: choose one of the list.", name=name))
+        raise InputError.saying("RULE: there is no rule “{name}”: choose one of the list.", name=name)
     return listing.rules[name]
 
 

@@ -13,7 +13,6 @@ from ..aggregation import APPROACHES as AGGREGATIONS
 from ..configuration import CUSTOM, RECOMMENDED
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import plural, tr
 from ..nesting.losses import LOSSES, MEAN_DISTANCE
 from ..package.writing import CSV, FORMATS
 from ..privacy.derivable import CLASS_HAS_K, DISCLOSURES
@@ -150,23 +149,19 @@ def refuse_unknown(names: Sequence[str], known: Sequence[str]) -> None:
         return
     near = nearest(unknown, known)
     if near:
-        raise InputError(
-            plural(
-                "{unknown} is no setting: did you mean {near}?",
-                "{unknown} are no settings: did you mean {near}?",
-                len(unknown),
-                unknown=some(unknown),
-                near=some(list(dict.fromkeys(near))),
-            )
-        )
-    raise InputError(
-        plural(
-            "{unknown} is no setting, and none is called nearly so: {page} lists them.",
-            "{unknown} are no settings, and none are called nearly so: {page} lists them.",
+        raise InputError.counting(
+            "{unknown} is no setting: did you mean {near}?",
+            "{unknown} are no settings: did you mean {near}?",
             len(unknown),
             unknown=some(unknown),
-            page="docs/library.md",
+            near=some(list(dict.fromkeys(near))),
         )
+    raise InputError.counting(
+        "{unknown} is no setting, and none is called nearly so: {page} lists them.",
+        "{unknown} are no settings, and none are called nearly so: {page} lists them.",
+        len(unknown),
+        unknown=some(unknown),
+        page="docs/library.md",
     )
 
 
@@ -223,10 +218,10 @@ def _understood(setting: Setting, value: object) -> object:
     if setting.kind == FIELDS:
         names = value.split(";") if isinstance(value, str) else getattr(value, "tolist", lambda: value)()
         if not isinstance(names, (list, tuple)):
-            raise InputError(tr("{name}: give the names of fields as a list.", name=setting.name))
+            raise InputError.saying("{name}: give the names of fields as a list.", name=setting.name)
         return [str(name) for name in names if not is_blank(name)]
     if isinstance(value, (list, tuple, dict)):
-        raise InputError(tr("{name} takes one value, and several are given.", name=setting.name))
+        raise InputError.saying("{name} takes one value, and several are given.", name=setting.name)
     return str(value)
 
 
@@ -238,6 +233,6 @@ def _cells(name: str, value: object) -> list[object]:
         return [cell.strip() for cell in str(value).split(",")]
     if all(isinstance(row, (list, tuple)) for row in value):
         if any(len(row) != 2 for row in value):
-            raise InputError(tr("{name}: each row has two cells.", name=name))
+            raise InputError.saying("{name}: each row has two cells.", name=name)
         return [cell for row in value for cell in row]
     return list(value)

@@ -66,14 +66,11 @@ def carried_release(
     InputError and PrivacyError.
     """
     if not job.given("REGISTER"):
-        raise InputError(tr("REGISTER is empty, and an update carries on a release of it: name that register."))
+        raise InputError.saying("REGISTER is empty, and an update carries on a release of it: name that register.")
     register = Path(job.text("REGISTER"))
     if not register.is_file():
-        raise InputError(
-            tr(
-                "REGISTER: there is no file {path}: name the register of the earlier release.",
-                path=job.text("REGISTER"),
-            )
+        raise InputError.saying(
+            "REGISTER: there is no file {path}: name the register of the earlier release.", path=job.text("REGISTER")
         )
     source: Source = RecordSource(records) if isinstance(records, Records) else records
     table = source.values()
@@ -152,12 +149,10 @@ def _entry(register: Path, entry: str, areas: Areas, source: Source, earlier: Ea
     position = last_of_the_same(earlier.releases, source.profile, coarsened, areas, levels)
     if position is None:
         _refuse_other_areas(earlier.releases, source.profile, areas)
-        raise InputError(
-            tr(
-                "REGISTER has no release with the regions of CROSSWALK and these quasi-identifiers ({names}): give the "
-                "crosswalk and the fields that it was made with, or name it in ENTRY.",
-                names=", ".join(source.profile.quasi_identifiers),
-            )
+        raise InputError.saying(
+            "REGISTER has no release with the regions of CROSSWALK and these quasi-identifiers ({names}): give the "
+            "crosswalk and the fields that it was made with, or name it in ENTRY.",
+            names=", ".join(source.profile.quasi_identifiers),
         )
     return position
 
@@ -179,11 +174,9 @@ def _named(register: Path, entry: str) -> int:
     positions = positions or [at for at, release in enumerate(listed) if entry == release.title]
     if len(positions) == 1:
         return positions[0]
-    raise InputError(
-        tr(
-            "ENTRY is “{entry}”, and the register has {number} of that name ({known}): give the number of one.",
-            entry=entry,
-            number=len(positions),
-            known=first_values([f"{release.release}: {release.title}" for release in listed], 12),
-        )
+    raise InputError.saying(
+        "ENTRY is “{entry}”, and the register has {number} of that name ({known}): give the number of one.",
+        entry=entry,
+        number=len(positions),
+        known=first_values([f"{release.release}: {release.title}" for release in listed], 12),
     )

@@ -48,13 +48,11 @@ def choice_of(parameter: str, value: object, options: Sequence[str]) -> str:
     if text.isdecimal() and int(text) < len(options):
         text = options[int(text)]
     if text not in options:
-        raise InputError(
-            tr(
-                "{definition} is “{text}”, which is not among the choices: choose from {options}.",
-                definition=parameter,
-                text=text,
-                options=quoted(options),
-            )
+        raise InputError.saying(
+            "{definition} is “{text}”, which is not among the choices: choose from {options}.",
+            definition=parameter,
+            text=text,
+            options=quoted(options),
         )
     return text
 
@@ -70,7 +68,7 @@ def number_of(parameter: str, value: object, whole: bool, least: float = -math.i
     low, high = max(least, -largest), min(most, largest)
     if math.isnan(number) or (whole and math.isfinite(number) and not number.is_integer()):
         asked = _whole_number_asked(low, high, largest) if whole else _number_asked(low, high, largest)
-        raise InputError(tr("{parameter} is “{value}”: {asked}.", parameter=parameter, value=value, asked=asked))
+        raise InputError.saying("{parameter} is “{value}”: {asked}.", parameter=parameter, value=value, asked=asked)
     if not low <= number <= high:
         if number > high:
             asked = (
@@ -78,7 +76,7 @@ def number_of(parameter: str, value: object, whole: bool, least: float = -math.i
             )
         else:
             asked = _number_asked(low, high, largest)
-        raise InputError(tr("{parameter} is {number}: {asked}.", parameter=parameter, number=number, asked=asked))
+        raise InputError.saying("{parameter} is {number}: {asked}.", parameter=parameter, number=number, asked=asked)
     return int(number) if whole else number
 
 
@@ -160,11 +158,9 @@ def refuse_twice(name: str, own: Sequence[str], typed: Sequence[str]) -> None:
     """Raise InputError where a parameter names a field twice; own : as the table spells them; typed : as they were."""
     twice = [field for i, field in enumerate(own) if field in own[:i]]
     if twice:
-        raise InputError(
-            tr(
-                "{name} names a field twice ({first}; given: {given}): name each field once.",
-                name=name,
-                first=first_values(dict.fromkeys(twice)),
-                given=first_values(typed, 12),
-            )
+        raise InputError.saying(
+            "{name} names a field twice ({first}; given: {given}): name each field once.",
+            name=name,
+            first=first_values(dict.fromkeys(twice)),
+            given=first_values(typed, 12),
         )

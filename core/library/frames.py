@@ -62,12 +62,10 @@ def frame_of(table: object, what: str) -> Frame:
         return ArrayFrame(table, what)
     if hasattr(table, "__arrow_c_stream__") or hasattr(table, "__dataframe__"):
         return ArrowFrame(table, what)
-    raise InputError(
-        tr(
-            "{what}: give a frame of pandas, geopandas, Arrow or polars, or arrays by name; this is “{type}”.",
-            what=what,
-            type=type(table).__name__,
-        )
+    raise InputError.saying(
+        "{what}: give a frame of pandas, geopandas, Arrow or polars, or arrays by name; this is “{type}”.",
+        what=what,
+        type=type(table).__name__,
     )
 
 
@@ -93,14 +91,11 @@ class OwnFrame:
             if any(isinstance(value, (bytes, shapely.Geometry)) for value in column.categories):
                 raise TypeError
         except (TypeError, NotImplementedError):  # what Python and Arrow cannot tell apart
-            raise InputError(
-                tr(
-                    "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of "
-                    "text or numbers.",
-                    parameter=self.what,
-                    name=name,
-                    kind=tr("lists, maps, bytes or shapes"),
-                )
+            raise InputError.saying(
+                "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of text or numbers.",
+                parameter=self.what,
+                name=name,
+                kind=tr("lists, maps, bytes or shapes"),
             ) from None
         texts = [value for value in to_list(column.categories) if isinstance(value, str)]
         try:
@@ -108,14 +103,12 @@ class OwnFrame:
         except UnicodeEncodeError:
             whole = (text.encode("utf-8", "replace").decode() for text in texts)
             wrong = (shown for text, shown in zip(texts, whole) if text != shown)
-            raise InputError(
-                tr(
-                    "{parameter}: field “{name}” holds text with bytes of another encoding (first: {shown}): read it "
-                    "in that.",
-                    parameter=self.what,
-                    name=name,
-                    shown=first_values(wrong),
-                )
+            raise InputError.saying(
+                "{parameter}: field “{name}” holds text with bytes of another encoding (first: {shown}): read it in "
+                "that.",
+                parameter=self.what,
+                name=name,
+                shown=first_values(wrong),
             ) from None
         return column
 
@@ -200,7 +193,7 @@ class ArrowFrame(OwnFrame):
 
     def __init__(self, table: object, what: str) -> None:
         if not is_there("pyarrow"):
-            raise InputError(tr("{what}: pyarrow reads this frame, and is not installed.", what=what))
+            raise InputError.saying("{what}: pyarrow reads this frame, and is not installed.", what=what)
         import pyarrow as pa
 
         self.what = what
@@ -275,14 +268,12 @@ class ArrayFrame(OwnFrame):
             try:
                 lengths[name] = len(values)  # type: ignore[arg-type]
             except TypeError:
-                raise InputError(tr("{what}: field “{name}” is no list of values.", what=what, name=name)) from None
+                raise InputError.saying("{what}: field “{name}” is no list of values.", what=what, name=name) from None
         if len(set(lengths.values())) > 1:
-            raise InputError(
-                tr(
-                    "{what} has arrays of different lengths ({lengths}): give as many values for each field.",
-                    what=what,
-                    lengths=", ".join(f"{name} {n}" for name, n in lengths.items()),
-                )
+            raise InputError.saying(
+                "{what} has arrays of different lengths ({lengths}): give as many values for each field.",
+                what=what,
+                lengths=", ".join(f"{name} {n}" for name, n in lengths.items()),
             )
 
     def column(self, name: str) -> Column:
@@ -335,7 +326,7 @@ def refuse_twice(names: Sequence[str], what: str) -> None:
     """Refuse two fields of one name. what : the table's name in messages. Raises InputError."""
     twice = [name for i, name in enumerate(names) if name in names[:i]]
     if twice:
-        raise InputError(tr("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0]))
+        raise InputError.saying("{what} has two fields “{name}”: rename one of them.", what=what, name=twice[0])
 
 
 def free_name(names: Sequence[str]) -> str:
@@ -382,11 +373,9 @@ def _shapes_of(geo: bytes, what: str) -> tuple[str, object]:
         # Where GeoParquet says nothing the coordinates are longitudes and latitudes.
         return name, described["columns"][name].get("crs", "OGC:CRS84") if name else None
     except (ValueError, AttributeError, KeyError, TypeError):
-        raise InputError(
-            tr(
-                "{what}: what its GeoParquet metadata say of shapes is damaged: write it anew, or give a GeoPackage.",
-                what=what,
-            )
+        raise InputError.saying(
+            "{what}: what its GeoParquet metadata say of shapes is damaged: write it anew, or give a GeoPackage.",
+            what=what,
         ) from None
 
 

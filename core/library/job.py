@@ -10,7 +10,6 @@ from ..job.job import Job, no_table
 from ..job.rules import with_rule_minimums
 from ..job.settings import FIELD, FIELDS, SETTINGS, Setting, understood
 from ..job.values import field_named, refuse_twice
-from ..language import tr
 from ..log import Log
 from ..progress import Progress, silent
 from .frames import Frame
@@ -28,7 +27,7 @@ def job_of(inputs: Mapping[str, object], tables: Mapping[str, Frame], log: Log, 
         if needed.needed and needed.name not in values and needed.name not in tables
     ]
     if missing:
-        raise InputError(tr("{name} is needed, and is not given.", name=missing[0]))
+        raise InputError.saying("{name} is needed, and is not given.", name=missing[0])
     spelled = {name: _spelled(SETTINGS[name], value, tables) for name, value in values.items()}
     defaults = {name: setting.default for name, setting in SETTINGS.items()}
     named = {*spelled, *tables}

@@ -9,7 +9,6 @@ from ..errors import InputError
 from ..job.linked import KEEP, KNOWN, SENSITIVE, Linking
 from ..job.settings import by_name, refuse_unknown_keywords
 from ..job.values import number_of
-from ..language import tr
 from ..linked.tables import ALL_ROWS
 from ..log import Log
 from ..progress import Progress, silent
@@ -115,7 +114,7 @@ def anonymize_linked(
     of_persons = None if by_table else sensitive
     values = by_name({"region_id": area, "record_region": area, "sensitive": of_persons, **settings})
     if not isinstance(tables, Mapping):
-        raise InputError(tr("LINKED_TABLES: give the linked tables by name."))
+        raise InputError.saying("LINKED_TABLES: give the linked tables by name.")
     linking = Linking(
         key,
         {name: frame_of(frame, name) for name, frame in tables.items()},
@@ -139,6 +138,6 @@ def _names(parameter: str, by_table: object) -> dict[str, list[str]]:
         named = {table: [of] if isinstance(of, str) else of for table, of in by_table.items()}
         if all(isinstance(of, (list, tuple)) and all(isinstance(name, str) for name in of) for of in named.values()):
             return {table: list(of) for table, of in named.items()}
-    raise InputError(
-        tr("{parameter}: give names of fields by table, such as {example}.", parameter=parameter, example=BY_TABLE)
+    raise InputError.saying(
+        "{parameter}: give names of fields by table, such as {example}.", parameter=parameter, example=BY_TABLE
     )

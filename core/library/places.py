@@ -17,12 +17,7 @@ import shapely
 from .. import counted
 from ..areas import Areas, checked_identifiers, look_like_degrees, make_areas
 from ..dataclass import dataclass
-from ..drawing import (
-    joined_at_antimeridian,
-    level_shapes,
-    split_at_antimeridian,
-    voronoi_cells_of,
-)
+from ..drawing import joined_at_antimeridian, level_shapes, split_at_antimeridian, voronoi_cells_of
 from ..errors import InputError, first_values
 from ..job.values import POINT_ON_SURFACE, field_named, position_of
 from ..language import tr
@@ -125,13 +120,11 @@ def places_of(regions: object, id_field: str, population: str, area_point: str, 
     points = kinds <= {shapely.GeometryType.POINT}
     if not points:
         if kinds.isdisjoint({*SURFACES, shapely.GeometryType.GEOMETRYCOLLECTION}):
-            raise InputError(
-                tr(
-                    "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
-                    layer=REGIONS,
-                    many=tr("areas"),
-                    noun=tr("area"),
-                )
+            raise InputError.saying(
+                "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
+                layer=REGIONS,
+                many=tr("areas"),
+                noun=tr("area"),
             )
         shapes = repaired(shapes, texts, log.info, REGIONS)
     planar = _plane(system, shapes, log)
@@ -143,13 +136,11 @@ def places_of(regions: object, id_field: str, population: str, area_point: str, 
         people = number_or_missing(frame.values(population), population, "POPULATION")
     coordinates = shapely.get_coordinates(middle) if len(middle) else np.empty((0, 2))
     if system is None and look_like_degrees(coordinates):
-        raise InputError(
-            tr(
-                "{layer} has longitudes and latitudes, it seems, and no coordinate reference system: give one, in the "
-                "file (a GeoPackage, say) or as {crs}, or metres.",
-                layer=REGIONS,
-                crs='crs="EPSG:4326"',
-            )
+        raise InputError.saying(
+            "{layer} has longitudes and latitudes, it seems, and no coordinate reference system: give one, in the file "
+            "(a GeoPackage, say) or as {crs}, or metres.",
+            layer=REGIONS,
+            crs='crs="EPSG:4326"',
         )
     areas = make_areas(identifiers, coordinates, people, id_field, in_metres=True)
     return Places(frame, regions, id_field, areas, bool(population), shapes, system, planar)
@@ -166,12 +157,10 @@ def moved(shapes: np.ndarray, source: Any, target: Any) -> np.ndarray:
     def move(coordinates: np.ndarray) -> np.ndarray:
         there = np.column_stack(transformer.transform(*coordinates.T))
         if not np.isfinite(there).all():
-            raise InputError(
-                tr(
-                    "Coordinates are outside what {name} can hold: check that the layer has the right coordinate "
-                    "reference system.",
-                    name=":".join(source.to_authority() or ()),
-                )
+            raise InputError.saying(
+                "Coordinates are outside what {name} can hold: check that the layer has the right coordinate reference "
+                "system.",
+                name=":".join(source.to_authority() or ()),
             )
         return there
 
@@ -191,27 +180,23 @@ def _shapes(frame: Frame, texts: np.ndarray) -> np.ndarray:
                 for value in values.tolist()
             ]
         except TypeError:
-            raise InputError(
-                tr(
-                    "{layer}: field “{name}” holds no shapes, but {first}: give shapes or WKB there, or rename the "
-                    "field and give “x” and “y”.",
-                    layer=REGIONS,
-                    name=name,
-                    first=first_values(values[:3]),
-                )
+            raise InputError.saying(
+                "{layer}: field “{name}” holds no shapes, but {first}: give shapes or WKB there, or rename the field "
+                "and give “x” and “y”.",
+                layer=REGIONS,
+                name=name,
+                first=first_values(values[:3]),
             ) from None
     elif min(position_of(frame.names, X), position_of(frame.names, Y)) >= 0:
         axes = [frame.names[position_of(frame.names, axis)] for axis in (X, Y)]
         both = [number_or_missing(frame.values(axis), axis, REGIONS) for axis in axes]
         wkbs = shapely.to_wkb(shapely.points(np.column_stack(both))).tolist()
     else:
-        raise InputError(
-            tr(
-                "{layer} has neither a field “geometry” nor fields “x” and “y”; its fields are {fields}: give the "
-                "shapes of the areas, or a point for each.",
-                layer=REGIONS,
-                fields=first_values(frame.names, 12),
-            )
+        raise InputError.saying(
+            "{layer} has neither a field “geometry” nor fields “x” and “y”; its fields are {fields}: give the shapes "
+            "of the areas, or a point for each.",
+            layer=REGIONS,
+            fields=first_values(frame.names, 12),
         )
     shapes = shapes_of(wkbs, texts, REGIONS)
     refuse_empty(shapes, texts, REGIONS, counted.areas)
@@ -223,11 +208,9 @@ def _system(crs: object) -> Any:
     if crs is None:
         return None
     if not find_spec("pyproj"):
-        raise InputError(
-            tr(
-                "A coordinate reference system needs pyproj, which is not installed: install the extra “geo”, or give "
-                "metres without one."
-            )
+        raise InputError.saying(
+            "A coordinate reference system needs pyproj, which is not installed: install the extra “geo”, or give "
+            "metres without one."
         )
     from pyproj import CRS
     from pyproj.exceptions import CRSError
@@ -236,8 +219,8 @@ def _system(crs: object) -> Any:
     try:
         return CRS.from_user_input(crs)
     except CRSError as error:
-        raise InputError(
-            tr("{layer}: “{crs}” is no coordinate reference system that is known.", layer=REGIONS, crs=str(crs))
+        raise InputError.saying(
+            "{layer}: “{crs}” is no coordinate reference system that is known.", layer=REGIONS, crs=str(crs)
         ) from error
 
 
@@ -252,11 +235,9 @@ def _find_definitions() -> None:
     except DataDirError as error:
         there = Path(sys.base_prefix) / "share" / "proj"
         if not (there / "proj.db").is_file():
-            raise InputError(
-                tr(
-                    "pyproj does not find PROJ's definitions of coordinate reference systems: set PROJ_DATA to the "
-                    "folder that holds “proj.db”, or install pyproj with pip."
-                )
+            raise InputError.saying(
+                "pyproj does not find PROJ's definitions of coordinate reference systems: set PROJ_DATA to the folder "
+                "that holds “proj.db”, or install pyproj with pip."
             ) from error
         datadir.set_data_dir(str(there))
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import PrivacyError
-from ..language import plural, tr
 from ..privacy.diversity import shares_of
 from ..privacy.requirement import Requirement
 from ..records.columns import Column, combine_codes, combine_columns
@@ -127,33 +126,29 @@ def _numbers(column: Column) -> np.ndarray:
 
 def too_few(n_groups: int, k: int) -> PrivacyError:
     """What is said of so many groups of fewer than k people who look alike."""
-    return PrivacyError(
-        plural(
-            "The linked tables would show {n} group of fewer than {k} people who look alike: nothing was written.",
-            "The linked tables would show {n} groups of fewer than {k} people who look alike: nothing was written.",
-            n_groups,
-            k=k,
-        )
+    return PrivacyError.counting(
+        "The linked tables would show {n} group of fewer than {k} people who look alike: nothing was written.",
+        "The linked tables would show {n} groups of fewer than {k} people who look alike: nothing was written.",
+        n_groups,
+        k=k,
     )
 
 
 def too_homogeneous(n_groups: int, field: str, table: str) -> PrivacyError:
     """What is said of so many groups of people who have too much of a field in common."""
-    return PrivacyError(
-        plural(
-            "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
-            "group of people: nothing was written.",
-            "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} "
-            "groups of people: nothing was written.",
-            n_groups,
-            field=field,
-            table=table,
-        )
+    return PrivacyError.counting(
+        "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} group of "
+        "people: nothing was written.",
+        "“{field}” of table “{table}” would be alike, more than L_DIVERSITY and MAX_SHARE allow, in {n} groups of "
+        "people: nothing was written.",
+        n_groups,
+        field=field,
+        table=table,
     )
 
 
 def strange() -> PrivacyError:
     """What is said of linked rows of nobody, or of somebody elsewhere."""
-    return PrivacyError(
-        tr("A linked table would show a row of nobody, or in another region than its person: nothing was written.")
+    return PrivacyError.saying(
+        "A linked table would show a row of nobody, or in another region than its person: nothing was written."
     )

@@ -12,7 +12,7 @@ from ..areas import Areas, identifier_text
 from ..arrays import objects
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import as_data, tr
+from ..language import as_data
 from ..nesting.recount import check_where_released
 from ..parameters import check_choice
 from ..plan import SUPPRESSED, Plan, area_of_cells
@@ -198,34 +198,28 @@ def link(
 
 def refused_together(name: str) -> InputError:
     """What is said of a parameter that linked tables do not know."""
-    return InputError(
-        tr(
-            "{name} and linked tables do not go together yet: what they tell together cannot be checked. Leave {name} "
-            "as it is by default.",
-            name=name,
-        )
+    return InputError.saying(
+        "{name} and linked tables do not go together yet: what they tell together cannot be checked. Leave {name} as "
+        "it is by default.",
+        name=name,
     )
 
 
 def more_than_k() -> InputError:
     """What is said of what is asked beside k where others may know one row of a person."""
-    return InputError(
-        tr(
-            "ROWS_KNOWN “{rows_known}” does not go together yet with HOUSEHOLD_ID, L_DIVERSITY and MAX_SHARE: "
-            "choose “{all_rows}”, or leave these as they are by default.",
-            rows_known=ONE_ROW,
-            all_rows=ALL_ROWS,
-        )
+    return InputError.saying(
+        "ROWS_KNOWN “{rows_known}” does not go together yet with HOUSEHOLD_ID, L_DIVERSITY and MAX_SHARE: choose "
+        "“{all_rows}”, or leave these as they are by default.",
+        rows_known=ONE_ROW,
+        all_rows=ALL_ROWS,
     )
 
 
 def linked_in_update() -> InputError:
     """What is said of an update that is to show linked tables."""
-    return InputError(
-        tr(
-            "An update shows persons alone: what the rows of linked tables tell of one person beside those of earlier "
-            "months cannot be checked. Leave LINKED_TABLES empty, and release linked tables once, in one run."
-        )
+    return InputError.saying(
+        "An update shows persons alone: what the rows of linked tables tell of one person beside those of earlier "
+        "months cannot be checked. Leave LINKED_TABLES empty, and release linked tables once, in one run."
     )
 
 

@@ -12,7 +12,7 @@ from .. import counted
 from ..areas import identifier_text
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import as_data, plural, tr
+from ..language import as_data, plural
 from ..plain_text import names_nobody
 from ..records.columns import Column
 from ..records.matching import STOP
@@ -80,24 +80,18 @@ def persons_by_key(keys: Column) -> dict[str, int]:
 
 def keys_missing(n: int) -> InputError:
     """What is said of so many persons without a key."""
-    return InputError(
-        tr(
-            "{parameter} is missing in {rows} of RECORDS: give every person a key.",
-            parameter="KEY",
-            rows=counted.rows(n),
-        )
+    return InputError.saying(
+        "{parameter} is missing in {rows} of RECORDS: give every person a key.", parameter="KEY", rows=counted.rows(n)
     )
 
 
 def keys_twice(keys: Iterable[object]) -> InputError:
     """What is said of keys that several persons have."""
-    return InputError(
-        tr(
-            "{parameter} stands in several rows of RECORDS (first: {first}): give each person one row there, and "
-            "what there is several times a table of its own.",
-            parameter="KEY",
-            first=first_values(keys),
-        )
+    return InputError.saying(
+        "{parameter} stands in several rows of RECORDS (first: {first}): give each person one row there, and what "
+        "there is several times a table of its own.",
+        parameter="KEY",
+        first=first_values(keys),
     )
 
 
@@ -118,16 +112,14 @@ def persons_of_rows(name: str, keys: Column, persons: Mapping[str, int], unmatch
 
 def rows_of_nobody(name: str, n: int, keys: Iterable[object]) -> InputError:
     """What is said of so many rows of a table whose keys, these among them, no person has."""
-    return InputError(
-        plural(
-            "Table “{table}”: {n} row has a key that no person has ({first}): correct it, or set UNMATCHED to "
-            "“suppress” to leave this row out.",
-            "Table “{table}”: {n} rows have a key that no person has (first: {first}): correct them, or set "
-            "UNMATCHED to “suppress” to leave these rows out.",
-            n,
-            table=name,
-            first=first_values(keys),
-        )
+    return InputError.counting(
+        "Table “{table}”: {n} row has a key that no person has ({first}): correct it, or set UNMATCHED to “suppress” "
+        "to leave this row out.",
+        "Table “{table}”: {n} rows have a key that no person has (first: {first}): correct them, or set UNMATCHED to "
+        "“suppress” to leave these rows out.",
+        n,
+        table=name,
+        first=first_values(keys),
     )
 
 
@@ -153,70 +145,55 @@ def check_linked(tables: Collection[LinkedTable], released: Collection[str], key
         if names.count(name) > 1 or name in TAKEN or name.startswith(OF_GEOPACKAGES)
     ]
     if wrong or "" in names:
-        raise InputError(
-            tr(
-                "A linked table is called “{table}”: give each a name of its own, other than {taken}.",
-                table=wrong[0] if wrong else "",
-                taken=", ".join((*TAKEN, *(f"{beginning}…" for beginning in OF_GEOPACKAGES))),
-            )
+        raise InputError.saying(
+            "A linked table is called “{table}”: give each a name of its own, other than {taken}.",
+            table=wrong[0] if wrong else "",
+            taken=", ".join((*TAKEN, *(f"{beginning}…" for beginning in OF_GEOPACKAGES))),
         )
     for table in tables:
         if not NAME.fullmatch(table.name):
-            raise InputError(
-                tr(
-                    "A linked table is called “{table}”: give it a name of letters, digits, “_” and “-”, as files "
-                    "have.",
-                    table=table.name,
-                )
+            raise InputError.saying(
+                "A linked table is called “{table}”: give it a name of letters, digits, “_” and “-”, as files have.",
+                table=table.name,
             )
         _check_fields(table, key)
         if table.flag.lower() in {name.lower() for name in released}:
-            raise InputError(
-                tr(
-                    "Field “{field}” of RECORDS has the name of a field that the release makes for the table "
-                    "“{table}”: rename it first.",
-                    field=table.flag,
-                    table=table.name,
-                )
+            raise InputError.saying(
+                "Field “{field}” of RECORDS has the name of a field that the release makes for the table “{table}”: "
+                "rename it first.",
+                field=table.flag,
+                table=table.name,
             )
     ours = [name for name in released if name.lower() == PERSON]
     if ours or key in released:
-        raise InputError(
-            tr(
-                "Field “{field}” of RECORDS links the tables: it is not released as it is. Take it out of "
-                "QUASI_IDENTIFIERS and KEEP_FIELDS.",
-                field=ours[0] if ours else key,
-            )
+        raise InputError.saying(
+            "Field “{field}” of RECORDS links the tables: it is not released as it is. Take it out of "
+            "QUASI_IDENTIFIERS and KEEP_FIELDS.",
+            field=ours[0] if ours else key,
         )
 
 
 def _check_fields(table: LinkedTable, key: str) -> None:
     twice = [name for name in table.known if name in table.kept]
     if twice:
-        raise InputError(
-            tr(
-                "“{field}” of table “{table}” is named both as known and as kept: what is known is released anyway. "
-                "Take it out of one of the two.",
-                field=twice[0],
-                table=table.name,
-            )
+        raise InputError.saying(
+            "“{field}” of table “{table}” is named both as known and as kept: what is known is released anyway. Take "
+            "it out of one of the two.",
+            field=twice[0],
+            table=table.name,
         )
     bad = [name for name in table.fields if name == key or name.lower().startswith(OURS)]
     if bad:
-        raise InputError(
-            tr(
-                "“{field}” of table “{table}” is the key, or has a name that the release itself uses: take it out, or "
-                "rename it.",
-                field=bad[0],
-                table=table.name,
-            )
+        raise InputError.saying(
+            "“{field}” of table “{table}” is the key, or has a name that the release itself uses: take it out, or "
+            "rename it.",
+            field=bad[0],
+            table=table.name,
         )
     strange = [name for name in table.sensitive if name not in table.kept]
     if strange:
-        raise InputError(
-            tr(
-                "“{field}” of table “{table}” is sensitive, but not among the kept fields: keep it, or take it out.",
-                field=strange[0],
-                table=table.name,
-            )
+        raise InputError.saying(
+            "“{field}” of table “{table}” is sensitive, but not among the kept fields: keep it, or take it out.",
+            field=strange[0],
+            table=table.name,
         )

@@ -9,7 +9,6 @@ import numpy as np
 from ..areas import MOST_PEOPLE
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import tr
 from ..progress import Progress, part, silent
 from .candidates import candidates
 from .clusters import Detection, PlantedClusters
@@ -65,11 +64,8 @@ def donuts(k_inner: Sequence[float], rules: Sequence[OuterRule] = (TEN_TIMES,)) 
     for k in k_inner:
         wide = [rule.k_outer(k) for rule in rules if rule.number is None or rule.number > k]
         if not wide:
-            raise InputError(
-                tr(
-                    "K_OUTER has no number above K_INNER = {k_inner:g}: add one, or take that K_INNER out.",
-                    k_inner=k,
-                )
+            raise InputError.saying(
+                "K_OUTER has no number above K_INNER = {k_inner:g}: add one, or take that K_INNER out.", k_inner=k
             )
         for k_outer in wide:
             check_ring(k, k_outer)
@@ -384,13 +380,11 @@ def numbers_of(text: str, name: str) -> list[float]:
     except ValueError:
         numbers = []
     if not numbers or not all(0 < number <= MOST_PEOPLE for number in numbers):
-        raise InputError(
-            tr(
-                "{name} is “{text}”: write one or more numbers above 0 and up to {most_people:g}, such as 5,10,15.",
-                name=name,
-                text=text,
-                most_people=MOST_PEOPLE,
-            )
+        raise InputError.saying(
+            "{name} is “{text}”: write one or more numbers above 0 and up to {most_people:g}, such as 5,10,15.",
+            name=name,
+            text=text,
+            most_people=MOST_PEOPLE,
         )
     return list(dict.fromkeys(numbers))
 

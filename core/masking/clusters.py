@@ -13,7 +13,6 @@ import numpy as np
 
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import tr
 from ..progress import Progress, part, silent
 from ..scientific import special
 from .populations import Households
@@ -162,11 +161,9 @@ def plant_clusters(
     rows = np.flatnonzero(can_be_masked)
     points, weights = households.points[rows], households.weights[rows]
     if len(rows) < 3:
-        raise InputError(
-            tr(
-                "Clusters cannot be planted (PLANTED_CLUSTERS): fewer than three households lie in an area with people."
-                " Leave it at 0, or give the HOUSEHOLDS of these AREAS."
-            )
+        raise InputError.saying(
+            "Clusters cannot be planted (PLANTED_CLUSTERS): fewer than three households lie in an area with people. "
+            "Leave it at 0, or give the HOUSEHOLDS of these AREAS."
         )
     own = Households(points, weights)
     find = CircularScan(own, rng, progress=part(progress, 0.0, 0.5)).most_likely if detect is None else detect(own)

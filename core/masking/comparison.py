@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 
 from ..errors import InputError
-from ..language import as_data, tr
+from ..language import as_data
 from ..progress import Progress, silent
 from .donut import MASKED, NO_POSITION, OUTSIDE, Masking, estimated_anonymity, move_in_rings
 from .placing import NO_AREA
@@ -37,7 +37,7 @@ def random_perturbation(
     as there. Raises InputError for a K_OUTER that is not above 0.
     """
     if not k_outer > 0:
-        raise InputError(tr("K_OUTER is {k_outer:g}: choose more than 0.", k_outer=k_outer))
+        raise InputError.saying("K_OUTER is {k_outer:g}: choose more than 0.", k_outer=k_outer)
     return move_in_rings(points, area_of, people, shapes, 0.0, k_outer, distance, rng, progress)
 
 

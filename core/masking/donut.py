@@ -78,16 +78,14 @@ class Masking:
 def check_ring(k_inner: float, k_outer: float) -> None:
     """Refuse an impossible ring. Raises InputError."""
     if not k_inner > 0:
-        raise InputError(
-            tr("K_INNER is {k_inner:g}: choose more than 0, or points could stay where they are.", k_inner=k_inner)
+        raise InputError.saying(
+            "K_INNER is {k_inner:g}: choose more than 0, or points could stay where they are.", k_inner=k_inner
         )
     if not k_outer > k_inner:
-        raise InputError(
-            tr(
-                "K_OUTER is {k_outer:g}, K_INNER {k_inner:g}: choose a K_OUTER that is larger.",
-                k_outer=k_outer,
-                k_inner=k_inner,
-            )
+        raise InputError.saying(
+            "K_OUTER is {k_outer:g}, K_INNER {k_inner:g}: choose a K_OUTER that is larger.",
+            k_outer=k_outer,
+            k_inner=k_inner,
         )
 
 
@@ -231,12 +229,10 @@ def check_released(
     good &= moved < masking.outer[released] + _TOLERANCE
     good &= inside_own_area(meant, area_of[released], shapes)
     if not good.all():
-        raise PrivacyError(
-            plural(
-                "{n} masked point is not in its ring or not in its own area: nothing was written.",
-                "{n} masked points are not in their ring or not in their own area: nothing was written.",
-                int((~good).sum()),
-            )
+        raise PrivacyError.counting(
+            "{n} masked point is not in its ring or not in its own area: nothing was written.",
+            "{n} masked points are not in their ring or not in their own area: nothing was written.",
+            int((~good).sum()),
         )
 
 
@@ -249,12 +245,10 @@ def check_no_coordinates(kept: Mapping[str, Column], *coordinates: np.ndarray) -
         numbers = np.array([_number_or_nan(value) for value in column.categories], dtype=float)[column.codes]
         repeats = any(_repeats(numbers, values) for pair in coordinates for values in pair.T)
         if repeats or any(_lies_in_a_plane(numbers, pair) for pair in coordinates):
-            raise InputError(
-                tr(
-                    "KEEP_FIELDS: “{field}” repeats a coordinate of the true places, which masking is to "
-                    "hide: take it out.",
-                    field=field,
-                )
+            raise InputError.saying(
+                "KEEP_FIELDS: “{field}” repeats a coordinate of the true places, which masking is to hide: take it "
+                "out.",
+                field=field,
             )
 
 

@@ -10,7 +10,7 @@ from .. import counted
 from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import plural, tr
+from ..language import tr
 from ..records.columns import Column, combine_codes
 from ..scientific import sparse, spatial
 from .donut import Masking
@@ -129,19 +129,17 @@ def _check_households(points: np.ndarray, centres: np.ndarray, household: Column
     far = np.hypot(*(points - centres).T) > ONE_HOUSEHOLD
     if far.any():
         wrong = to_list(household.categories[np.unique(household.codes[rows[far]])])
-        raise InputError(
-            plural(
-                "HOUSEHOLD_ID “{field}”: {n} household has members more than {one_household:g} m "
-                "apart (first: {first}): a household is moved from one place. Correct the field or "
-                "the places, or leave the field empty: points at the same place move together anyway.",
-                "HOUSEHOLD_ID “{field}”: {n} households have members more than {one_household:g} m "
-                "apart (first: {first}): a household is moved from one place. Correct the field or "
-                "the places, or leave the field empty: points at the same place move together anyway.",
-                len(wrong),
-                field=field,
-                one_household=ONE_HOUSEHOLD,
-                first=first_values(wrong),
-            )
+        raise InputError.counting(
+            "HOUSEHOLD_ID “{field}”: {n} household has members more than {one_household:g} m apart (first: {first}): a "
+            "household is moved from one place. Correct the field or the places, or leave the field empty: points at "
+            "the same place move together anyway.",
+            "HOUSEHOLD_ID “{field}”: {n} households have members more than {one_household:g} m apart (first: {first}): "
+            "a household is moved from one place. Correct the field or the places, or leave the field empty: points at "
+            "the same place move together anyway.",
+            len(wrong),
+            field=field,
+            one_household=ONE_HOUSEHOLD,
+            first=first_values(wrong),
         )
 
 

@@ -12,7 +12,7 @@ from ..areas import MOST_PEOPLE, identifier_text
 from ..arrays import to_list
 from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
-from ..language import plural, tr
+from ..language import tr
 from ..progress import Progress, silent
 from ..records.columns import Column
 from ..scientific import spatial, stats
@@ -55,26 +55,20 @@ def make_populations(counts: np.ndarray, identifiers: np.ndarray, categories: tu
     counts = np.asarray(counts, dtype=float).reshape(len(identifiers), -1)
     wrong = (counts > MOST_PEOPLE).any(axis=1)
     if wrong.any():
-        raise InputError(
-            plural(
-                "POPULATION is above {most_people:g} in {n} area (first: {first}): correct the field "
-                "or choose another.",
-                "POPULATION is above {most_people:g} in {n} areas (first: {first}): correct the "
-                "field or choose another.",
-                int(wrong.sum()),
-                most_people=MOST_PEOPLE,
-                first=first_values(identifiers[wrong]),
-            )
+        raise InputError.counting(
+            "POPULATION is above {most_people:g} in {n} area (first: {first}): correct the field or choose another.",
+            "POPULATION is above {most_people:g} in {n} areas (first: {first}): correct the field or choose another.",
+            int(wrong.sum()),
+            most_people=MOST_PEOPLE,
+            first=first_values(identifiers[wrong]),
         )
     negative = (counts < 0).any(axis=1)
     if negative.any():
-        raise InputError(
-            plural(
-                "POPULATION is negative in {n} area (first: {first}): correct the field or choose another.",
-                "POPULATION is negative in {n} areas (first: {first}): correct the field or choose another.",
-                int(negative.sum()),
-                first=first_values(identifiers[negative]),
-            )
+        raise InputError.counting(
+            "POPULATION is negative in {n} area (first: {first}): correct the field or choose another.",
+            "POPULATION is negative in {n} areas (first: {first}): correct the field or choose another.",
+            int(negative.sum()),
+            first=first_values(identifiers[negative]),
         )
     return Populations(np.where(np.isfinite(counts), counts, 0.0), categories)
 
@@ -90,13 +84,11 @@ def categories_of(column: Column, categories: tuple[str, ...], field: str) -> np
     codes = np.array([position.get(text, NO_CATEGORY) for text in texts], np.int64)
     unknown = [text for text, code in zip(texts, to_list(codes)) if text is not None and code == NO_CATEGORY]
     if unknown:
-        raise InputError(
-            tr(
-                "CATEGORY_FIELD “{field}” has values without a population field ({first}): name one for "
-                "each in CATEGORY_POPULATIONS, or give AREAS a field of that name.",
-                field=field,
-                first=first_values(unknown),
-            )
+        raise InputError.saying(
+            "CATEGORY_FIELD “{field}” has values without a population field ({first}): name one for each in "
+            "CATEGORY_POPULATIONS, or give AREAS a field of that name.",
+            field=field,
+            first=first_values(unknown),
         )
     return codes[column.codes] if len(column) else np.empty(0, np.int64)
 
@@ -263,5 +255,7 @@ def make_households(points: np.ndarray, weights: np.ndarray | None, field: str =
         there &= weights > 0
         weights = weights[there]
     if not there.any():
-        raise InputError(tr("HOUSEHOLDS has no households with a position: give a layer with a point per household."))
+        raise InputError.saying(
+            "HOUSEHOLDS has no households with a position: give a layer with a point per household."
+        )
     return Households(points[there], weights)

@@ -17,7 +17,6 @@ from ..dataclass import dataclass
 from ..errors import InputError
 from ..generalising.collapsing import generalise_profile
 from ..generalising.hierarchies import Hierarchy, checked_node
-from ..language import tr
 from ..levels import Levels
 from ..plan import area_of_cells
 from ..profile import Profile
@@ -92,7 +91,9 @@ def places_of(profile: Profile, levels: Levels, hierarchies: Mapping[str, Hierar
     """
     for name in levels.coarser:
         if name not in profile.quasi_identifiers:
-            raise InputError(tr("“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.", name=name))
+            raise InputError.saying(
+                "“{name}” is not among QUASI_IDENTIFIERS: only these can be shown coarser.", name=name
+            )
     nodes = levels.nodes(profile.quasi_identifiers)
     for node in nodes:
         checked_node(hierarchies, profile.quasi_identifiers, node)

@@ -17,7 +17,6 @@ from ..dataclass import dataclass
 from ..disclosure.inhabitants import Inhabitants
 from ..disclosure.zone_tables import ProvenSmall, proven_small, records_of, released_classes
 from ..errors import PrivacyError
-from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells, around, holding, plan_by_levels
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
@@ -58,11 +57,9 @@ def in_company(
         new = _given_up(plan, chosen)
         asked = _changed(plan, new, disclosing)
         plan = new
-    raise PrivacyError(
-        tr(
-            "It was not found how to show these classes so that no small count follows from the people of all areas. "
-            "Nothing is released: choose a larger K, fewer or coarser quasi-identifiers, or another DISCLOSURE."
-        )
+    raise PrivacyError.saying(
+        "It was not found how to show these classes so that no small count follows from the people of all areas. "
+        "Nothing is released: choose a larger K, fewer or coarser quasi-identifiers, or another DISCLOSURE."
     )
 
 

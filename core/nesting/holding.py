@@ -11,7 +11,6 @@ from ..crosswalk import Crosswalk
 from ..dataclass import dataclass
 from ..elementary import norms
 from ..errors import InputError
-from ..language import tr
 from ..parameters import HELD_PERCENT, RESERVE, K
 from ..profile import Profile
 from ..progress import Progress, silent
@@ -109,15 +108,12 @@ def joined_until_held(
         if not len(short):
             return crosswalk
         if crosswalk.n_regions == 1:
-            raise InputError(
-                tr(
-                    "Of all areas together {percent:.1f} % of the records are of classes of {least} and more, where "
-                    "the fewest are, and HELD_PERCENT is {wanted:g}: choose a smaller share or RESERVE, or coarser "
-                    "values.",
-                    percent=float(percent[0]),
-                    least=holding.least,
-                    wanted=holding.percent,
-                )
+            raise InputError.saying(
+                "Of all areas together {percent:.1f} % of the records are of classes of {least} and more, where the "
+                "fewest are, and HELD_PERCENT is {wanted:g}: choose a smaller share or RESERVE, or coarser values.",
+                percent=float(percent[0]),
+                least=holding.least,
+                wanted=holding.percent,
             )
         progress(min(1.0, (at_first - crosswalk.n_regions) / max(at_first - 1, 1)))
         crosswalk = joined_by(crosswalk, _joined(areas, crosswalk, short))

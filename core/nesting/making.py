@@ -18,7 +18,6 @@ from ..crosswalk import Crosswalk
 from ..dataclass import dataclass
 from ..errors import InputError
 from ..evaluation import people_within
-from ..language import tr
 from ..levels import Levels, make_levels, own_regions, some_have_fewer
 from ..parameters import COARSEST, RATIO
 from ..profile import Profile
@@ -140,13 +139,11 @@ def _next_level(
     settings = replace(options.aggregation_options, floor=0.0)
     joined = aggregation(regions, merged, sites, settings, progress).crosswalk
     if joined.n_regions >= crosswalk.n_regions:
-        raise InputError(
-            tr(
-                "“{aggregation}” cannot make fewer than {regions} of these areas, so that no "
-                "coarser level comes about: choose another AGGREGATION, or COARSEST at that number.",
-                aggregation=options.aggregation,
-                regions=counted.regions(crosswalk.n_regions),
-            )
+        raise InputError.saying(
+            "“{aggregation}” cannot make fewer than {regions} of these areas, so that no coarser level comes about: "
+            "choose another AGGREGATION, or COARSEST at that number.",
+            aggregation=options.aggregation,
+            regions=counted.regions(crosswalk.n_regions),
         )
     return joined_by(crosswalk, joined)
 

@@ -11,7 +11,6 @@ from ..areas import Areas
 from ..configuration import chosen
 from ..disclosure.inhabitants import inhabitants_of
 from ..errors import InputError
-from ..language import tr
 from ..levels import Levels
 from ..parameters import K
 from ..plan import SUPPRESSED, Plan, cells_by_class, class_stretches, plan_by_levels
@@ -126,12 +125,10 @@ def nest_by_losses(
     """The same, by losses of one's own: of each level, (n_regions,) what a record loses in each of its regions."""
     K.check(k)
     if k > LARGEST_K:
-        raise InputError(
-            tr(
-                "K is {k}: nested levels take a K up to {largest_k}; release one level, or choose a smaller K.",
-                k=k,
-                largest_k=LARGEST_K,
-            )
+        raise InputError.saying(
+            "K is {k}: nested levels take a K up to {largest_k}; release one level, or choose a smaller K.",
+            k=k,
+            largest_k=LARGEST_K,
         )
     plan = replace(
         plan_by_levels(

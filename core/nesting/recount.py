@@ -11,7 +11,6 @@ from ..crosswalk import Crosswalk
 from ..errors import PrivacyError
 from ..generalising.collapsing import generalise_profile
 from ..generalising.hierarchies import Hierarchy
-from ..language import plural, tr
 from ..levels import Levels
 from ..plan import CELLS_AT_ONCE
 from ..profile import Profile
@@ -50,15 +49,13 @@ def check_where_released(
         released = sparse.csc_matrix(rows, shape=(crosswalk.n_regions, by_class.shape[1]))
         n_wrong = _wrong(released, by_class, crosswalk, whole and target == len(levels) - 1)
         if n_wrong:
-            raise PrivacyError(
-                plural(
-                    "The release would show {n} class of level {target} in regions where not as many "
-                    "records live: nothing was written.",
-                    "The release would show {n} classes of level {target} in regions where not as many "
-                    "records live: nothing was written.",
-                    n_wrong,
-                    target=target + 1,
-                )
+            raise PrivacyError.counting(
+                "The release would show {n} class of level {target} in regions where not as many records live: nothing "
+                "was written.",
+                "The release would show {n} classes of level {target} in regions where not as many records live: "
+                "nothing was written.",
+                n_wrong,
+                target=target + 1,
             )
 
 
@@ -78,8 +75,8 @@ def _classes_at(
         shown[name] = _brought_to(hierarchy, shown[name], release.level, heights)
     released_class = classes_of(replace(release, fields=shown), profile)
     if (released_class[release.level <= target] < 0).any():
-        raise PrivacyError(
-            tr("The release would show a combination of values that no record has: nothing was written.")
+        raise PrivacyError.saying(
+            "The release would show a combination of values that no record has: nothing was written."
         )
     return released_class
 
@@ -95,7 +92,9 @@ def _brought_to(hierarchy: Hierarchy, column: Column, level: np.ndarray, heights
         fine = {typed(value): code for code, value in enumerate(above.values)}
         used = np.unique(column.codes[here]).tolist()
         if any(typed(column.categories[code]) not in fine for code in used):
-            raise PrivacyError(tr("The release would show a value that its level does not have: nothing was written."))
+            raise PrivacyError.saying(
+                "The release would show a value that its level does not have: nothing was written."
+            )
         coarser = np.zeros(len(column.categories), np.int64)
         coarser[used] = [above.codes[heights[-1] - own][fine[typed(column.categories[code])]] for code in used]
         codes[here] = coarser[column.codes[here]]

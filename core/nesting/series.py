@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 
 from ..errors import PrivacyError
-from ..language import plural
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, cells_by_class, class_stretches, holding, with_levels
 from ..privacy.in_each_period import InEachPeriod
@@ -122,13 +121,11 @@ def check_series(release: Release, profile: Profile, series: Series, levels: Lev
     have, show = np.bincount(lives, profile.counts.data[inside], size), np.bincount(shows, release.counts, size)
     wrong = int(((show > 0) & (show != have)).sum())
     if wrong:
-        raise PrivacyError(
-            plural(
-                "The release would show {n} class in some periods and hide it in others, which PERIODS “{periods}” "
-                "rules out: nothing was written.",
-                "The release would show {n} classes in some periods and hide them in others, which PERIODS “{periods}” "
-                "rules out: nothing was written.",
-                wrong,
-                periods=THE_SAME,
-            )
+        raise PrivacyError.counting(
+            "The release would show {n} class in some periods and hide it in others, which PERIODS “{periods}” rules "
+            "out: nothing was written.",
+            "The release would show {n} classes in some periods and hide them in others, which PERIODS “{periods}” "
+            "rules out: nothing was written.",
+            wrong,
+            periods=THE_SAME,
         )

@@ -59,16 +59,12 @@ def read_descriptor(folder: Path, files: FileSystem = DISK) -> dict[str, Any]:
         _linked_of(ours)
         _look_whether_all_is_there(package)
     except (OSError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise InputError(
-            tr(
-                "{folder} is no folder of a release: it has no {file} of VBAS that can be read.",
-                folder=folder,
-                file=FILE,
-            )
+        raise InputError.saying(
+            "{folder} is no folder of a release: it has no {file} of VBAS that can be read.", folder=folder, file=FILE
         ) from error
     if layout > LAYOUT or any(Path(path).name != path or path in ("", ".", "..") for path in named):
-        raise InputError(
-            tr("{folder}: its {file} is of a newer version than this one reads, or damaged.", folder=folder, file=FILE)
+        raise InputError.saying(
+            "{folder}: its {file} is of a newer version than this one reads, or damaged.", folder=folder, file=FILE
         )
     return dict(package)
 

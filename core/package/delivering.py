@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..errors import InputError
-from ..language import tr
 from ..publish.delivery import Place, deliver
 from ..publish.file_place import FilePlace
 from ..publish.files import DISK
@@ -107,7 +106,7 @@ def check_places(folder: tuple[str, Path] | None, pages: Mapping[str, Path], rea
     for name, path in [*pages.items(), *([folder] if folder else [])]:
         parent = DISK.real(path.parent)
         if not DISK.is_folder(parent):
-            raise InputError(tr("{name}: there is no folder {parent}: make it first.", name=name, parent=parent))
+            raise InputError.saying("{name}: there is no folder {parent}: make it first.", name=name, parent=parent)
     for name, path in pages.items():
         page = path.absolute()
         check_file_name(name, page.name, str(path))

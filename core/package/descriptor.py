@@ -175,10 +175,12 @@ def fields_of(resource: Mapping[str, Any]) -> list[DataField]:
             for field in resource["schema"]["fields"]
         ]
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(tr("{file} has no schema that can be read: {error}", file=FILE, error=repr(error))) from error
+        raise InputError.saying(
+            "{file} has no schema that can be read: {error}", file=FILE, error=repr(error)
+        ) from error
     unknown = [field.type for field in fields if field.type not in TYPES]
     if unknown:
-        raise InputError(tr("{file} has fields of a type that is not known: {type}.", file=FILE, type=unknown[0]))
+        raise InputError.saying("{file} has fields of a type that is not known: {type}.", file=FILE, type=unknown[0])
     return fields
 
 

@@ -11,7 +11,6 @@ from ..account import Account
 from ..arrays import to_list
 from ..errors import PrivacyError
 from ..formulas import warning_of_folder
-from ..language import tr
 from ..parameters import check_choice
 from ..publish.files import DISK, FileSystem
 from .checking import check_folder, read_descriptor
@@ -130,12 +129,10 @@ def recount(folder: Path) -> None:
         if not claim.holds and (claim.holds is False or claim.name.startswith("file "))
     ]
     if broken:
-        raise PrivacyError(
-            tr(
-                "RELEASE_FOLDER does not hold what it is to hold ({claim}: {says}): nothing was written.",
-                claim=broken[0].name,
-                says=broken[0].says,
-            )
+        raise PrivacyError.saying(
+            "RELEASE_FOLDER does not hold what it is to hold ({claim}: {says}): nothing was written.",
+            claim=broken[0].name,
+            says=broken[0].says,
         )
 
 

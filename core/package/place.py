@@ -38,8 +38,8 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
     except (OSError, ValueError) as error:
         raise not_nameable(name, folder, error) from None
     if not stat.S_ISDIR(mode):
-        raise InputError(
-            tr("{name}: {path} is a file or a link: give the name of a new folder.", name=name, path=folder)
+        raise InputError.saying(
+            "{name}: {path} is a file or a link: give the name of a new folder.", name=name, path=folder
         )
     there = set(files.names(folder))
     if not there:
@@ -47,31 +47,27 @@ def refuse_other_folders(name: str, folder: Path, files: FileSystem = DISK) -> N
     try:
         known = files_of(folder, files)
     except InputError as error:
-        raise InputError(
-            tr(
-                "{name}: {path} holds files and is no folder of an earlier release: choose a new or an empty folder.",
-                name=name,
-                path=folder,
-            )
+        raise InputError.saying(
+            "{name}: {path} holds files and is no folder of an earlier release: choose a new or an empty folder.",
+            name=name,
+            path=folder,
         ) from error
     others = sorted(there - known) + sorted(
         name_there for name_there in there & known if not _is_plain(folder / name_there, files)
     )
     if others:
-        raise InputError(
-            tr(
-                "{name}: {path} holds an earlier release, and “{other}”, which is none of its files: move that "
-                "elsewhere, or choose another folder.",
-                name=name,
-                path=folder,
-                other=others[0],
-            )
+        raise InputError.saying(
+            "{name}: {path} holds an earlier release, and “{other}”, which is none of its files: move that elsewhere, "
+            "or choose another folder.",
+            name=name,
+            path=folder,
+            other=others[0],
         )
     for file in [folder / name_there for name_there in sorted(there)]:
         # What is write-protected can be moved on Windows, and then not be removed.
         if files.holds_what_is_open and not files.may_write(file):
-            raise InputError(
-                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file)
+            raise InputError.saying(
+                "{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file
             )
         refuse_if_not_replaceable(file, name, files)  # Windows moves none that another program has open
     refuse_if_not_replaceable(folder, name, files)  # nor the folder that one works in

@@ -50,7 +50,7 @@ def read_table(file: Path, name: str, fields: Sequence[DataField], missing: str 
     """
     read = {".csv": _csv_rows, ".parquet": _parquet_rows, ".gpkg": _sqlite_rows}.get(file.suffix.lower())
     if read is None:
-        raise InputError(tr("“{file}” is no CSV, Parquet or GeoPackage file.", file=file.name))
+        raise InputError.saying("“{file}” is no CSV, Parquet or GeoPackage file.", file=file.name)
     names, text = [field.name for field in fields], file.suffix.lower() == ".csv"
     columns = _plain_csv(file, names) if text else None
     if columns is None:
@@ -226,7 +226,7 @@ def _parquet_rows(file: Path, table: str, names: Sequence[str]) -> Iterator[list
                 yield list(zip(*(batch.column(name).to_pylist() for name in names)))
         return
     if not is_there("duckdb"):
-        raise InputError(tr("Parquet is read by pyarrow or DuckDB, and neither is installed."))
+        raise InputError.saying("Parquet is read by pyarrow or DuckDB, and neither is installed.")
     import duckdb
 
     with closing(duckdb.connect()) as connection:

@@ -18,7 +18,6 @@ from ..arrays import to_list
 from ..drawing import multi_polygons
 from ..errors import InputError, in_quotes
 from ..installing import is_there
-from ..language import tr
 from ..publish.files import DISK
 from ..publish.folders import own_folder
 from ..publish.geopackage.making import LONG, REAL, TEXT, make_geopackage
@@ -43,13 +42,11 @@ def missing_of(table: DataTable) -> str:
     values = {value for column in table.columns for value in to_list(column.categories) if isinstance(value, str)}
     free = next((word for word in MISSING if word not in values), None)
     if free is None:
-        raise InputError(
-            tr(
-                "Table “{table}” has all words as values by which a CSV file could tell a missing value ({words}): "
-                "choose another format.",
-                table=table.name,
-                words=", ".join(in_quotes(word) for word in MISSING),
-            )
+        raise InputError.saying(
+            "Table “{table}” has all words as values by which a CSV file could tell a missing value ({words}): choose "
+            "another format.",
+            table=table.name,
+            words=", ".join(in_quotes(word) for word in MISSING),
         )
     return free
 
@@ -57,8 +54,8 @@ def missing_of(table: DataTable) -> str:
 def check_format(written: str) -> None:
     """Raise InputError where nothing here writes a format."""
     if written == PARQUET and not (is_there("pyarrow") or is_there("duckdb")):
-        raise InputError(
-            tr("Parquet is written by pyarrow or DuckDB, and neither is installed: choose CSV or GeoPackage.")
+        raise InputError.saying(
+            "Parquet is written by pyarrow or DuckDB, and neither is installed: choose CSV or GeoPackage."
         )
 
 
@@ -67,13 +64,11 @@ def check_names(table: DataTable) -> None:
     used: set[str] = set()
     for name in table.names:
         if name.lower() in used:
-            raise InputError(
-                tr(
-                    "{output} would have two fields called “{name}”, which files and databases do not tell apart: "
-                    "rename the field in the input first.",
-                    output=f"RELEASE_FOLDER: {table.name}",
-                    name=name,
-                )
+            raise InputError.saying(
+                "{output} would have two fields called “{name}”, which files and databases do not tell apart: rename "
+                "the field in the input first.",
+                output=f"RELEASE_FOLDER: {table.name}",
+                name=name,
             )
         used.add(name.lower())
 

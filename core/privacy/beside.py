@@ -169,11 +169,9 @@ def hold_beside_and_together(
         plan, moved = in_company(held, people, beside.requirement, part(beside.progress, TABLES, 1.0)), False
         if plan is held:
             return plan, notes, tried
-    raise PrivacyError(
-        tr(
-            "It was not found how to show these classes so that no small count follows, neither from published totals "
-            "nor from the people of all areas. Nothing is released: publish fewer totals, or choose another DISCLOSURE."
-        )
+    raise PrivacyError.saying(
+        "It was not found how to show these classes so that no small count follows, neither from published totals nor "
+        "from the people of all areas. Nothing is released: publish fewer totals, or choose another DISCLOSURE."
     )
 
 

@@ -76,10 +76,10 @@ def check_release(
     """
     K.check(k)
     if not quasi_identifiers:
-        raise InputError(tr("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person."))
+        raise InputError.saying("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person.")
     columns = list(quasi_identifiers.values())
     if not len(columns[0]):
-        raise InputError(tr("RECORDS is empty: there is nothing to check."))
+        raise InputError.saying("RECORDS is empty: there is nothing to check.")
     check_members(members or {}, counts is not None)
     class_of, classes = combine_columns(columns)
     who = {kind: column.codes for kind, column in (members or {}).items()}

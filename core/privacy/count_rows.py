@@ -93,12 +93,10 @@ def _checked_counts(counts: Sequence[object]) -> np.ndarray:
         else:
             checked[row] = int(number)
     if wrong:
-        raise InputError(
-            tr(
-                "PUBLISHED_COUNTS has counts that are no whole numbers from 0 ({first}): correct them, or leave them "
-                "empty where nothing is published.",
-                first=first_values(wrong),
-            )
+        raise InputError.saying(
+            "PUBLISHED_COUNTS has counts that are no whole numbers from 0 ({first}): correct them, or leave them empty "
+            "where nothing is published.",
+            first=first_values(wrong),
         )
     return checked
 
@@ -134,22 +132,18 @@ def _zones(rows: CountRows, areas: Areas) -> tuple[np.ndarray, np.ndarray, int]:
     without_rows = {without_zeros_of(text) for text in known.keys() - set(used)}
     lost = {text for text in texts if text and text not in known and without_zeros_of(text) in without_rows}
     if lost:
-        raise InputError(
-            tr(
-                "PUBLISHED_COUNTS counts areas that there are but for leading zeros or a “.0” (first: {first}; areas: "
-                "{areas}): read its area field as text.",
-                first=first_values(sorted(lost)),
-                areas=first_values(sorted(known)),
-            )
+        raise InputError.saying(
+            "PUBLISHED_COUNTS counts areas that there are but for leading zeros or a “.0” (first: {first}; areas: "
+            "{areas}): read its area field as text.",
+            first=first_values(sorted(lost)),
+            areas=first_values(sorted(known)),
         )
     if not used:
-        raise InputError(
-            tr(
-                "PUBLISHED_COUNTS counts no area there is (first: {first}; areas: {areas}): its area field must hold "
-                "the identifiers of the areas, or be named as a field of REGIONS and hold its values.",
-                first=first_values(texts),
-                areas=first_values(sorted(known)),
-            )
+        raise InputError.saying(
+            "PUBLISHED_COUNTS counts no area there is (first: {first}; areas: {areas}): its area field must hold the "
+            "identifiers of the areas, or be named as a field of REGIONS and hold its values.",
+            first=first_values(texts),
+            areas=first_values(sorted(known)),
         )
     known.update({text: number for number, text in enumerate(used)})
     unit = np.array([NONE if text is None else known.get(text, NONE) for text in texts], np.int64)
@@ -163,12 +157,10 @@ def _refuse_twice(unit: np.ndarray, texts: Sequence[Sequence[object]]) -> None:
         if key[0] < 0:
             continue
         if key in seen:
-            raise InputError(
-                tr(
-                    "PUBLISHED_COUNTS has two rows for the same area and the same values ({values}): give it one count "
-                    "for each, and no other fields by which it counts.",
-                    values=first_values(key[1:]) if texts else tr("all people"),
-                )
+            raise InputError.saying(
+                "PUBLISHED_COUNTS has two rows for the same area and the same values ({values}): give it one count for "
+                "each, and no other fields by which it counts.",
+                values=first_values(key[1:]) if texts else tr("all people"),
             )
         seen.add(key)
 
@@ -248,14 +240,12 @@ def common_values(
     lacking = sorted(set(other) - set(mine))
     if source is None and len(lacking) < len(other):
         return {text: text for text in mine}, {text: text for text in other}, level
-    raise InputError(
-        tr(
-            "PUBLISHED_COUNTS has values of “{name}” that do not fit those of the records ({lacking}; the records show "
-            "{shown}): give HIERARCHIES or HIERARCHY_RULES in which both are, or the table by the records' values.",
-            name=name,
-            lacking=first_values(lacking),
-            shown=first_values(sorted(mine)),
-        )
+    raise InputError.saying(
+        "PUBLISHED_COUNTS has values of “{name}” that do not fit those of the records ({lacking}; the records show "
+        "{shown}): give HIERARCHIES or HIERARCHY_RULES in which both are, or the table by the records' values.",
+        name=name,
+        lacking=first_values(lacking),
+        shown=first_values(sorted(mine)),
     )
 
 
@@ -288,18 +278,16 @@ def _held_against(table: CountTable, profile: Profile) -> CountTable:
     fewer = true > table.high
     if fewer.any():
         at, of = (int(part[0]) for part in np.nonzero(fewer))
-        raise InputError(
-            plural(
-                "PUBLISHED_COUNTS has {n} count of fewer people than RECORDS have (the first: {count} for "
-                "{people}): it counts other people, or its values are grouped otherwise. Give the table of these very "
-                "people, or of more.",
-                "PUBLISHED_COUNTS has {n} counts of fewer people than RECORDS have (the first: {count} for "
-                "{people}): it counts other people, or its values are grouped otherwise. Give the table of these very "
-                "people, or of more.",
-                int(fewer.sum()),
-                count=int(table.high[at, of]),
-                people=counted.records(int(true[at, of])),
-            )
+        raise InputError.counting(
+            "PUBLISHED_COUNTS has {n} count of fewer people than RECORDS have (the first: {count} for {people}): it "
+            "counts other people, or its values are grouped otherwise. Give the table of these very people, or of "
+            "more.",
+            "PUBLISHED_COUNTS has {n} counts of fewer people than RECORDS have (the first: {count} for {people}): it "
+            "counts other people, or its values are grouped otherwise. Give the table of these very people, or of "
+            "more.",
+            int(fewer.sum()),
+            count=int(table.high[at, of]),
+            people=counted.records(int(true[at, of])),
         )
     if (true == table.high)[table.high < MANY].all():
         return table

@@ -13,7 +13,6 @@ import numpy as np
 
 from ..arrays import to_list
 from ..errors import InputError
-from ..language import tr
 from ..plan import SUPPRESSED, Plan, area_of_cells
 from ..progress import Progress, silent
 from ..records.columns import combine_codes
@@ -36,22 +35,18 @@ def parse_margins(text: str, quasi_identifiers: Sequence[str]) -> list[tuple[str
         names = tuple(name.strip() for name in part.split(";") if name.strip())
         unknown = [name for name in names if name not in quasi_identifiers]
         if unknown:
-            raise InputError(
-                tr(
-                    "PUBLISHED_MARGINS names “{unknown}”, which is not a quasi-identifier: write sets of them, such as "
-                    "age;sex, ethnicity.",
-                    unknown=unknown[0],
-                )
+            raise InputError.saying(
+                "PUBLISHED_MARGINS names “{unknown}”, which is not a quasi-identifier: write sets of them, such as "
+                "age;sex, ethnicity.",
+                unknown=unknown[0],
             )
         if names:
             margins.append(names)
     if text.strip() and not margins:
-        raise InputError(
-            tr(
-                "PUBLISHED_MARGINS is “{text}”, which names no quasi-identifier: write sets of them, such as age;sex, "
-                "ethnicity, or leave it empty.",
-                text=text,
-            )
+        raise InputError.saying(
+            "PUBLISHED_MARGINS is “{text}”, which names no quasi-identifier: write sets of them, such as age;sex, "
+            "ethnicity, or leave it empty.",
+            text=text,
         )
     return margins
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import plural, rounded_up, tr
+from ..language import rounded_up, tr
 from ..parameters import DEFAULT_K, L_DIVERSITY, MAX_SHARE, K
 from .diversity import (
     Diversity,
@@ -72,29 +72,25 @@ class Requirement:
             n = len(np.unique(shares.value))
             least = 100 / max(n, 1)
             if self.l_diversity > max(n, 1):
-                raise InputError(
-                    plural(
-                        "L_DIVERSITY is {l_diversity}, and “{field}” has only {n} value in all records, so nothing "
-                        "could be released: ask for fewer values, or leave the field out of SENSITIVE.",
-                        "L_DIVERSITY is {l_diversity}, and “{field}” has only {n} values in all records, so nothing "
-                        "could be released: ask for fewer values, or leave the field out of SENSITIVE.",
-                        n,
-                        l_diversity=self.l_diversity,
-                        field=shares.field,
-                    )
+                raise InputError.counting(
+                    "L_DIVERSITY is {l_diversity}, and “{field}” has only {n} value in all records, so nothing could "
+                    "be released: ask for fewer values, or leave the field out of SENSITIVE.",
+                    "L_DIVERSITY is {l_diversity}, and “{field}” has only {n} values in all records, so nothing could "
+                    "be released: ask for fewer values, or leave the field out of SENSITIVE.",
+                    n,
+                    l_diversity=self.l_diversity,
+                    field=shares.field,
                 )
             if self.max_share < least * (1 - 1e-12):
-                raise InputError(
-                    plural(
-                        "MAX_SHARE is {max_share:g} %, and “{field}” has only {n} value in all records, so nothing "
-                        "could be released: allow {least:g} % or more, or leave the field out of SENSITIVE.",
-                        "MAX_SHARE is {max_share:g} %, and “{field}” has only {n} values in all records, so nothing "
-                        "could be released: allow {least:g} % or more, or leave the field out of SENSITIVE.",
-                        n,
-                        max_share=self.max_share,
-                        field=shares.field,
-                        least=rounded_up(least),
-                    )
+                raise InputError.counting(
+                    "MAX_SHARE is {max_share:g} %, and “{field}” has only {n} value in all records, so nothing could "
+                    "be released: allow {least:g} % or more, or leave the field out of SENSITIVE.",
+                    "MAX_SHARE is {max_share:g} %, and “{field}” has only {n} values in all records, so nothing could "
+                    "be released: allow {least:g} % or more, or leave the field out of SENSITIVE.",
+                    n,
+                    max_share=self.max_share,
+                    field=shares.field,
+                    least=rounded_up(least),
                 )
 
     def has(self, kind: str) -> bool:

@@ -180,44 +180,38 @@ def _rule(cells: Mapping[str, str], header: list[str], row: list[str], names_so_
     """The rule of a line. Raises InputError, naming the column."""
     name = cells.get("name", "").strip()
     if len(row) != len(header):
-        raise InputError(
-            tr(
-                "{where} has more or fewer values ({n_values}) than the first line names columns ({n_columns}): put a "
-                "text with a comma between quotes.",
-                where=where,
-                n_values=len(row),
-                n_columns=len(header),
-            )
+        raise InputError.saying(
+            "{where} has more or fewer values ({n_values}) than the first line names columns ({n_columns}): put a text "
+            "with a comma between quotes.",
+            where=where,
+            n_values=len(row),
+            n_columns=len(header),
         )
     if not name or "," in name or name == NO_RULE:
-        raise InputError(
-            tr("{where}: give the rule a name, without a comma, other than “{no_rule}”.", where=where, no_rule=NO_RULE)
+        raise InputError.saying(
+            "{where}: give the rule a name, without a comma, other than “{no_rule}”.", where=where, no_rule=NO_RULE
         )
     if name in names_so_far:
-        raise InputError(tr("{where}: “{name}” is there twice: keep one of the two lines.", where=where, name=name))
+        raise InputError.saying("{where}: “{name}” is there twice: keep one of the two lines.", where=where, name=name)
     k = _number(cells, "k", int, where)
     least = _number(cells, "least_population", float, where)
     distinct = _number(cells, "l_diversity", int, where)
     if k < SMALLEST_K or not 0 <= least < 1e12 or distinct < 1:
-        raise InputError(
-            tr(
-                "{where}: “{name}” needs a k of at least {smallest_k}, people from 0, values from 1.",
-                where=where,
-                name=name,
-                smallest_k=SMALLEST_K,
-            )
+        raise InputError.saying(
+            "{where}: “{name}” needs a k of at least {smallest_k}, people from 0, values from 1.",
+            where=where,
+            name=name,
+            smallest_k=SMALLEST_K,
         )
     derivable = cells.get(NOR_DERIVABLE, "").strip() or NO
     if derivable not in (YES, NO):
-        raise InputError(
-            tr(
-                "{where}, column {column}: “{value}” is neither “{yes}” nor “{no}”: correct it.",
-                where=where,
-                column=NOR_DERIVABLE,
-                value=derivable,
-                yes=YES,
-                no=NO,
-            )
+        raise InputError.saying(
+            "{where}, column {column}: “{value}” is neither “{yes}” nor “{no}”: correct it.",
+            where=where,
+            column=NOR_DERIVABLE,
+            value=derivable,
+            yes=YES,
+            no=NO,
         )
     texts = (cells["says"], cells["source"], cells["year"], cells["read"])
     return Rule(name, int(k), least, int(distinct), *texts, derivable == YES)
@@ -227,11 +221,9 @@ def _number(cells: Mapping[str, str], column: str, kind: Callable[[str], float],
     try:
         return kind(cells[column])
     except ValueError as error:
-        raise InputError(
-            tr(
-                "{where}, column {column}: “{value}” is no number that can be used: correct it.",
-                where=where,
-                column=column,
-                value=cells[column],
-            )
+        raise InputError.saying(
+            "{where}, column {column}: “{value}” is no number that can be used: correct it.",
+            where=where,
+            column=column,
+            value=cells[column],
         ) from error

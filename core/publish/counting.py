@@ -9,7 +9,6 @@ from types import TracebackType
 
 from ..dataclass import dataclass
 from ..errors import VbasError
-from ..language import tr
 from .files import DISK
 
 State = dict[str, tuple[int, int, int]]
@@ -54,7 +53,7 @@ class Counting:
     def refuse_if_changed(self, file: Path) -> None:
         """Raise VbasError where a file, or one beside it, is not the one any more that was counted. Raises OSError."""
         if file in self._counted and self._state(file) != self._counted[file]:
-            raise VbasError(tr("another program has just changed {target}", target=file))
+            raise VbasError.saying("another program has just changed {target}", target=file)
 
     def _state(self, file: Path) -> State:
         """Which files there are of an output, how large, and when written."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ..errors import Cancelled, OutcomeUnknown, VbasError
-from ..language import tr
 
 
 class Place(Protocol):
@@ -60,24 +59,20 @@ def deliver(
         lost = [sentence for place in reversed(begun) for sentence in place.undo()]
         lost += [sentence for place in places for sentence in place.discard()]
         if lost:
-            raise VbasError(
-                tr(
-                    "The outputs could not be put in their place: {reason}. {lost}",
-                    reason=_reason(error),
-                    lost=" ".join(lost),
-                )
+            raise VbasError.saying(
+                "The outputs could not be put in their place: {reason}. {lost}",
+                reason=_reason(error),
+                lost=" ".join(lost),
             ) from error
         if isinstance(error, OutcomeUnknown):
-            raise OutcomeUnknown(
-                tr(
-                    "{reason}. The other outputs of this run were not written, and no register has the release: remove "
-                    "what is there, and run again.",
-                    reason=_reason(error),
-                )
+            raise OutcomeUnknown.saying(
+                "{reason}. The other outputs of this run were not written, and no register has the release: remove "
+                "what is there, and run again.",
+                reason=_reason(error),
             ) from error
         if isinstance(error, (OSError, VbasError)) and not isinstance(error, Cancelled):
-            raise VbasError(
-                tr("The outputs could not be put in their place: {reason}. Nothing was changed.", reason=_reason(error))
+            raise VbasError.saying(
+                "The outputs could not be put in their place: {reason}. Nothing was changed.", reason=_reason(error)
             ) from error
         raise
     return [sentence for place in places for sentence in place.forget()]

@@ -57,13 +57,11 @@ class FilePlace:
             for move in self._moves:
                 move.prepare(like, self._begun)
         except OSError as error:
-            raise VbasError(
-                tr(
-                    "{name} cannot be written to {parent}: {reason}",
-                    name=self._name,
-                    parent=self._target.parent,
-                    reason=error.strerror,
-                )
+            raise VbasError.saying(
+                "{name} cannot be written to {parent}: {reason}",
+                name=self._name,
+                parent=self._target.parent,
+                reason=error.strerror,
             ) from error
 
     def put(self) -> None:
@@ -89,7 +87,7 @@ class FilePlace:
         names = journals_of(self._target) if self._is_database else []
         journals = [self._target.with_name(journal) for journal in names]
         if any(_status(journal, self._files) is not None for journal in journals):
-            raise VbasError(tr("another program has just written beside {target}", target=self._target))
+            raise VbasError.saying("another program has just written beside {target}", target=self._target)
 
     def undo(self) -> list[str]:
         """Put back what was there, the last file first; sentences on what could not be put back."""

@@ -169,13 +169,11 @@ def _taken(lock: Path, target: Path, name: str, files: FileSystem) -> tuple[int,
         try:
             descriptor = files.open_to_lock(lock)
         except OSError as error:
-            raise VbasError(
-                tr(
-                    "{name} cannot be written to {parent}: {reason}. Choose another folder.",
-                    name=name,
-                    parent=target.parent,
-                    reason=error.strerror,
-                )
+            raise VbasError.saying(
+                "{name} cannot be written to {parent}: {reason}. Choose another folder.",
+                name=name,
+                parent=target.parent,
+                reason=error.strerror,
             ) from error
         try:
             sure = files.lock(descriptor)
@@ -183,22 +181,18 @@ def _taken(lock: Path, target: Path, name: str, files: FileSystem) -> tuple[int,
                 return descriptor, sure
         except BlockingIOError:
             files.close(descriptor)
-            raise VbasError(
-                tr(
-                    "{name}: another run is writing to {target}: wait until it has ended, or choose another place.",
-                    name=name,
-                    target=target,
-                )
+            raise VbasError.saying(
+                "{name}: another run is writing to {target}: wait until it has ended, or choose another place.",
+                name=name,
+                target=target,
             ) from None
         except BaseException:
             files.close(descriptor)
             raise
         files.close(descriptor)  # the run before removed it in between
-    raise VbasError(
-        tr(
-            "{name} cannot be written to {parent}: {lock} is in the way there: remove it.",
-            name=name,
-            parent=target.parent,
-            lock=lock.name,
-        )
+    raise VbasError.saying(
+        "{name} cannot be written to {parent}: {lock} is in the way there: remove it.",
+        name=name,
+        parent=target.parent,
+        lock=lock.name,
     )

@@ -7,7 +7,6 @@ import re
 import secrets
 
 from ..errors import InputError, first_values
-from ..language import tr
 from ..plain_text import visible
 
 FORBIDDEN = '<>:"/\\|?*'  # of Windows; QGIS takes what follows a bar for the name of a layer
@@ -26,14 +25,12 @@ def check_name(output: str, name: str, as_given: str = "") -> None:
     """
     # Windows drops blanks and dots at the end; what begins with a dot is hidden elsewhere, and no name for a layer.
     if not name or set(name) & set(FORBIDDEN) or not name.isprintable() or name.strip(" .") != name:
-        raise InputError(
-            tr(
-                "{output}: the name “{given}” would not be read back as it is written, here or on another system: "
-                "leave out the characters {forbidden} and those that cannot be seen, and blanks or dots at its ends.",
-                output=output,
-                given=visible(as_given or name),
-                forbidden=" ".join(FORBIDDEN),
-            )
+        raise InputError.saying(
+            "{output}: the name “{given}” would not be read back as it is written, here or on another system: leave "
+            "out the characters {forbidden} and those that cannot be seen, and blanks or dots at its ends.",
+            output=output,
+            given=visible(as_given or name),
+            forbidden=" ".join(FORBIDDEN),
         )
 
 
@@ -42,13 +39,11 @@ def check_file_name(output: str, name: str, as_given: str = "") -> None:
     check_name(output, name, as_given)
     # Windows looks at what comes before the first dot, without the blanks at its end.
     if name.partition(".")[0].rstrip(" ").lower() in DEVICES:
-        raise InputError(
-            tr(
-                "{output}: “{name}” cannot be the name of a file on Windows, which keeps it for a device: choose "
-                "another name.",
-                output=output,
-                name=name,
-            )
+        raise InputError.saying(
+            "{output}: “{name}” cannot be the name of a file on Windows, which keeps it for a device: choose another "
+            "name.",
+            output=output,
+            name=name,
         )
     check_length(output, name, MOST_BYTES)
 
@@ -57,15 +52,12 @@ def check_length(output: str, name: str, most: int) -> None:
     """Refuse a name of more bytes than are kept where it goes, where it would be cut. Raises InputError."""
     n_bytes = len(name.encode("utf-8", "surrogateescape"))
     if n_bytes > most:
-        raise InputError(
-            tr(
-                "{output}: the name “{name}…” has {n_bytes} bytes, and no more than {most} are kept: choose a shorter "
-                "one.",
-                output=output,
-                name=visible(name[:40]),
-                n_bytes=n_bytes,
-                most=most,
-            )
+        raise InputError.saying(
+            "{output}: the name “{name}…” has {n_bytes} bytes, and no more than {most} are kept: choose a shorter one.",
+            output=output,
+            name=visible(name[:40]),
+            n_bytes=n_bytes,
+            most=most,
         )
 
 
@@ -76,14 +68,12 @@ def check_table_name(name: str, table: str) -> None:
     """
     check_name(name, table)
     if table.lower().startswith(RESERVED) or table.lower() == STYLES_TABLE:
-        raise InputError(
-            tr(
-                "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own. "
-                "Choose another name.",
-                name=name,
-                table=table,
-                reserved=first_values(RESERVED),
-            )
+        raise InputError.saying(
+            "{name}: a table cannot be called “{table}”: names that begin with {reserved} are the database's own. "
+            "Choose another name.",
+            name=name,
+            table=table,
+            reserved=first_values(RESERVED),
         )
 
 

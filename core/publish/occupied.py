@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors import InputError
-from ..language import tr
 from .files import DISK
 from .side_files import read_with
 
@@ -62,13 +61,11 @@ class Occupied:
         for key in keys:
             if key in self._read_tables or key in self._tables:
                 other = self._read_tables.get(key) or self._tables[key]
-                raise InputError(
-                    tr(
-                        "{name} and {other} are the same table, “{table}”: choose another place for one.",
-                        name=name,
-                        other=other,
-                        table=table,
-                    )
+                raise InputError.saying(
+                    "{name} and {other} are the same table, “{table}”: choose another place for one.",
+                    name=name,
+                    other=other,
+                    table=table,
                 )
         self._tables.update(dict.fromkeys(keys, name))
         if file is not None:
@@ -102,20 +99,16 @@ def _identities(path: Path) -> list[Key]:
 
 def _refuse(name: str, path: Path, file: Path, other: str, other_path: Path) -> None:
     if file == path and set(_identities(file)) & set(_identities(other_path)):
-        raise InputError(
-            tr(
-                "{name} and {other} are the same file, {path}: choose another place for one.",
-                name=name,
-                other=other,
-                path=path,
-            )
-        )
-    raise InputError(
-        tr(
-            "{name} would write {one}, which belongs to {other} ({other_path}): choose another name for one of them.",
+        raise InputError.saying(
+            "{name} and {other} are the same file, {path}: choose another place for one.",
             name=name,
-            one=file,
             other=other,
-            other_path=other_path,
+            path=path,
         )
+    raise InputError.saying(
+        "{name} would write {one}, which belongs to {other} ({other_path}): choose another name for one of them.",
+        name=name,
+        one=file,
+        other=other,
+        other_path=other_path,
     )

@@ -22,14 +22,12 @@ def refuse_if_not_replaceable(file: Path, name: str, files: FileSystem = DISK) -
     except FileNotFoundError:
         return
     except OSError as error:
-        raise InputError(
-            tr(
-                "{name}: {file} cannot be replaced now ({reason}): close it in other programs and take its layer out "
-                "of the project, or choose another place.",
-                name=name,
-                file=file,
-                reason=error.strerror,
-            )
+        raise InputError.saying(
+            "{name}: {file} cannot be replaced now ({reason}): close it in other programs and take its layer out of "
+            "the project, or choose another place.",
+            name=name,
+            file=file,
+            reason=error.strerror,
         ) from error
 
 
@@ -40,15 +38,13 @@ def refuse_long_path(name: str, path: Path, longest: Path, files: FileSystem = D
     """
     most, text = files.longest_path(), str(longest)
     if most is not None and len(text) > most and not text.startswith("\\\\?\\"):
-        raise InputError(
-            tr(
-                "{name} cannot be written to {path}: with what is made beside it the path is {length} long, and this "
-                "Windows takes {most}. Choose a shorter name or another folder.",
-                name=name,
-                path=path,
-                length=len(text),
-                most=most,
-            )
+        raise InputError.saying(
+            "{name} cannot be written to {path}: with what is made beside it the path is {length} long, and this "
+            "Windows takes {most}. Choose a shorter name or another folder.",
+            name=name,
+            path=path,
+            length=len(text),
+            most=most,
         )
 
 
@@ -70,13 +66,11 @@ def check_nameable(name: str, path: Path, written: list[Path], files: FileSystem
 
 def not_nameable(name: str, path: Path, error: OSError | ValueError) -> InputError:
     """What is said of an output that cannot have its name."""
-    return InputError(
-        tr(
-            "{name} cannot be written to {path}: {reason}. Choose another name.",
-            name=name,
-            path=path,
-            reason=getattr(error, "strerror", error),
-        )
+    return InputError.saying(
+        "{name} cannot be written to {path}: {reason}. Choose another name.",
+        name=name,
+        path=path,
+        reason=getattr(error, "strerror", error),
     )
 
 
@@ -91,38 +85,32 @@ def check_what_is_there(name: str, path: Path, written: list[Path], files: FileS
         except FileNotFoundError:
             continue
         if stat.S_ISLNK(mode):
-            raise InputError(
-                tr(
-                    "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
-                    name=name,
-                    one=file,
-                    path=files.real(file),
-                )
+            raise InputError.saying(
+                "{name}: {one} is a symbolic link to {path}: give the name of the file itself.",
+                name=name,
+                one=file,
+                path=files.real(file),
             )
         if not stat.S_ISREG(mode):
             kind = tr("a folder") if stat.S_ISDIR(mode) else tr("not a plain file")
-            raise InputError(
-                tr(
-                    "{name} would be written to {one}, which is {kind}: choose another name.",
-                    name=name,
-                    one=file,
-                    kind=kind,
-                )
+            raise InputError.saying(
+                "{name} would be written to {one}, which is {kind}: choose another name.",
+                name=name,
+                one=file,
+                kind=kind,
             )
         if not files.may_write(file):
-            raise InputError(
-                tr("{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file)
+            raise InputError.saying(
+                "{name}: {one} is write-protected: lift that or choose another name.", name=name, one=file
             )
         refuse_if_not_replaceable(file, name, files)
     map_file = path.with_suffix(".shp")
     if path.suffix.lower() == ".dbf" and files.is_there(map_file):
-        raise InputError(
-            tr(
-                "{name} is a table, and {path} holds the attributes of {map_file}: choose another name.",
-                name=name,
-                path=path,
-                map_file=map_file,
-            )
+        raise InputError.saying(
+            "{name} is a table, and {path} holds the attributes of {map_file}: choose another name.",
+            name=name,
+            path=path,
+            map_file=map_file,
         )
     if path.suffix.lower() in SUFFIXES:
         refuse_if_held(path, name, files)

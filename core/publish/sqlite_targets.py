@@ -35,8 +35,8 @@ def settle(file: Path, files: FileSystem = DISK) -> None:
     with closing(sqlite3.connect(files.for_sqlite(file), isolation_level=None)) as connection:
         (mode,) = connection.execute("PRAGMA journal_mode = DELETE").fetchone()
     if mode != "delete" or any(files.is_there(file.with_name(journal)) for journal in journals_of(file)):
-        raise VbasError(
-            tr("{name} was not written whole: its last rows are still in a journal. Nothing was kept.", name=file.name)
+        raise VbasError.saying(
+            "{name} was not written whole: its last rows are still in a journal. Nothing was kept.", name=file.name
         )
 
 
@@ -53,13 +53,8 @@ def refuse_if_held(target: Path, name: str, files: FileSystem = DISK) -> None:
         if not _open_journals(target, files):
             return
         what_to_do = tr("close it there (if nobody has it open: open and close it once), or choose another place")
-    raise InputError(
-        tr(
-            "{name}: another program is working in {target}: {what_to_do}.",
-            name=name,
-            target=target,
-            what_to_do=what_to_do,
-        )
+    raise InputError.saying(
+        "{name}: another program is working in {target}: {what_to_do}.", name=name, target=target, what_to_do=what_to_do
     )
 
 
@@ -72,14 +67,12 @@ def refuse_if_closed(file: Path, name: str) -> None:
             connection.execute("BEGIN IMMEDIATE")
             connection.execute("ROLLBACK")
     except sqlite3.Error as error:
-        raise InputError(
-            tr(
-                "{name}: no table can be added to {file} now ({error}): close it in other programs, or choose another "
-                "place.",
-                name=name,
-                file=file,
-                error=error,
-            )
+        raise InputError.saying(
+            "{name}: no table can be added to {file} now ({error}): close it in other programs, or choose another "
+            "place.",
+            name=name,
+            file=file,
+            error=error,
         ) from error
 
 
@@ -90,15 +83,13 @@ def refuse_if_others_would_be_lost(target: Path, name: str, files: FileSystem = 
     """
     others = other_tables(target, target.stem, files)
     if others:
-        raise InputError(
-            tr(
-                "{name}: {path} holds other layers, which would be lost: {first}. Choose another file, or "
-                "add a table to it with ogr:dbname='{path}' table=\"{stem}\".",
-                name=name,
-                path=target,
-                first=first_values(others),
-                stem=target.stem,
-            )
+        raise InputError.saying(
+            "{name}: {path} holds other layers, which would be lost: {first}. Choose another file, or add a table to "
+            "it with ogr:dbname='{path}' table=\"{stem}\".",
+            name=name,
+            path=target,
+            first=first_values(others),
+            stem=target.stem,
         )
 
 
@@ -134,12 +125,10 @@ def _tables_of_copy(target: Path, files: FileSystem) -> list[str]:
                     files.copy(part, folder / f"copy{suffix}")
             return _tables(folder.absolute() / "copy", "mode=rw", target, files)
     except OSError as error:
-        raise VbasError(
-            tr(
-                "{target} and the journal beside it cannot be looked into: {reason}. Choose another place.",
-                target=target,
-                reason=error.strerror,
-            )
+        raise VbasError.saying(
+            "{target} and the journal beside it cannot be looked into: {reason}. Choose another place.",
+            target=target,
+            reason=error.strerror,
         ) from error
 
 
@@ -157,13 +146,11 @@ def _tables(file: Path, mode: str, target: Path, files: FileSystem) -> list[str]
     except sqlite3.Error as error:
         if is_no_database(error):  # whatever its name says: a plain file, which may be replaced
             return []
-        raise VbasError(
-            tr(
-                "{target} is there, and it cannot be seen whether other layers are in it ({error}): it is not "
-                "replaced. Choose another place, or remove the file.",
-                target=target,
-                error=error,
-            )
+        raise VbasError.saying(
+            "{target} is there, and it cannot be seen whether other layers are in it ({error}): it is not replaced. "
+            "Choose another place, or remove the file.",
+            target=target,
+            error=error,
         ) from error
     return [str(name) for (name,) in rows]
 

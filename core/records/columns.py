@@ -529,15 +529,13 @@ def number_or_missing(values: Sequence[object], field: str, parameter: str) -> n
         except (TypeError, ValueError):
             wrong.append(value)
     if wrong:
-        raise InputError(
-            tr(
-                "{parameter} field “{field}” holds what is no number (first: {first}): {advice}.",
-                parameter=parameter,
-                field=field,
-                first=first_values(wrong),
-                advice=tr("write decimals with a point, and nothing between thousands")
-                if any("," in str(value) for value in wrong)
-                else tr("choose a numeric field or correct it"),
-            )
+        raise InputError.saying(
+            "{parameter} field “{field}” holds what is no number (first: {first}): {advice}.",
+            parameter=parameter,
+            field=field,
+            first=first_values(wrong),
+            advice=tr("write decimals with a point, and nothing between thousands")
+            if any("," in str(value) for value in wrong)
+            else tr("choose a numeric field or correct it"),
         )
     return numbers

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InputError
-from ..language import tr
 
 MOST = 500_000_000  # people: few machines hold more, and a system may end QGIS without a word where memory is short
 
@@ -17,12 +16,10 @@ def each_person(counts: np.ndarray) -> np.ndarray:
     """
     n_people = int(counts.sum())
     if n_people > MOST:
-        raise InputError(
-            tr(
-                "The records are of {n} people, and this work draws each of them, of {most} at most: look for counts "
-                "that are too large.",
-                n=n_people,
-                most=MOST,
-            )
+        raise InputError.saying(
+            "The records are of {n} people, and this work draws each of them, of {most} at most: look for counts that "
+            "are too large.",
+            n=n_people,
+            most=MOST,
         )
     return np.repeat(np.arange(len(counts), dtype=np.int64), counts)

@@ -91,32 +91,26 @@ class RecordFields:
         for label, names in self._released().items():
             for name in names:
                 if name in (self.area, region_id):
-                    raise InputError(
-                        tr(
-                            "Field “{name}” in {label} is the identifier of the area: the release would show the very "
-                            "areas it is meant to hide. Take it out.",
-                            name=name,
-                            label=label,
-                        )
+                    raise InputError.saying(
+                        "Field “{name}” in {label} is the identifier of the area: the release would show the very "
+                        "areas it is meant to hide. Take it out.",
+                        name=name,
+                        label=label,
                     )
                 if name == self.count:
-                    raise InputError(
-                        tr(
-                            "Field “{name}” is RECORD_COUNT and cannot be among {label} too. Take it out.",
-                            name=name,
-                            label=label,
-                        )
+                    raise InputError.saying(
+                        "Field “{name}” is RECORD_COUNT and cannot be among {label} too. Take it out.",
+                        name=name,
+                        label=label,
                     )
                 for kind, member in self.members.items():
                     if name == member:
-                        raise InputError(
-                            tr(
-                                "Field “{name}” is {parameter}, which identifies {kind} and is never released: "
-                                "take it out of {label}.",
-                                name=name,
-                                parameter=MEMBER_FIELDS[kind],
-                                kind=tr(kind),
-                                label=label,
-                            )
+                        raise InputError.saying(
+                            "Field “{name}” is {parameter}, which identifies {kind} and is never released: take it out "
+                            "of {label}.",
+                            name=name,
+                            parameter=MEMBER_FIELDS[kind],
+                            kind=tr(kind),
+                            label=label,
                         )
         check_released_names(self.quasi_identifiers, self.kept, bool(self.count), self.sensitive)

@@ -201,10 +201,8 @@ def check_no_area_copy(table: RecordTable, areas: Areas, area_codes: np.ndarray)
 
 def area_copy(name: str) -> InputError:
     """What is said of a released field that repeats the record's area."""
-    return InputError(
-        tr(
-            "Field “{name}” holds the identifier of the record's area: the release would show the "
-            "very areas it is meant to hide. Take it out.",
-            name=name,
-        )
+    return InputError.saying(
+        "Field “{name}” holds the identifier of the record's area: the release would show the very areas it is meant "
+        "to hide. Take it out.",
+        name=name,
     )

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import plural, tr
 
 LONGEST_ROW = 5_000_000  # bytes: anything longer is an unclosed quotation mark, and more than readers can take
 LINES_IN_A_VALUE = 100
@@ -45,13 +44,11 @@ def scan_csv(path: Path, layer: str) -> CsvRows:
             if at_end and not rest:
                 break
             if b"\0" in chunk:
-                raise InputError(
-                    tr(
-                        "{layer}: {name} holds NUL characters, so it is damaged or not in UTF-8 (perhaps in UTF-16): "
-                        "save it as UTF-8 without them.",
-                        layer=layer,
-                        name=path.name,
-                    )
+                raise InputError.saying(
+                    "{layer}: {name} holds NUL characters, so it is damaged or not in UTF-8 (perhaps in UTF-16): save "
+                    "it as UTF-8 without them.",
+                    layer=layer,
+                    name=path.name,
                 )
             lengths, blank, lines, end = _rows_of(chunk, path, layer, n_lines)
             n_rows += len(lengths) - blank
@@ -61,16 +58,13 @@ def scan_csv(path: Path, layer: str) -> CsvRows:
                 within = n_lines + lines
                 if longest > LONGEST_ROW:
                     within = n_lines + chunk[: int(lengths[: int(lengths.argmax())].sum())].count(b"\n")
-                raise InputError(
-                    tr(
-                        "{layer}: line {within:d} of {name} begins a row that does not end, or not "
-                        "within {longest_row} million bytes, probably because a quotation mark is not "
-                        "closed: correct that line.",
-                        layer=layer,
-                        within=within + 1,
-                        name=path.name,
-                        longest_row=LONGEST_ROW // 1000000,
-                    )
+                raise InputError.saying(
+                    "{layer}: line {within:d} of {name} begins a row that does not end, or not within {longest_row} "
+                    "million bytes, probably because a quotation mark is not closed: correct that line.",
+                    layer=layer,
+                    within=within + 1,
+                    name=path.name,
+                    longest_row=LONGEST_ROW // 1000000,
                 )
             n_lines += lines
             if at_end:
@@ -125,15 +119,13 @@ def _check_quotes(
     if wrong.any():
         first = int(np.argmax(wrong))
         line = n_lines + int(np.searchsorted(lines, opening[first])) + 1
-        raise InputError(
-            tr(
-                "{layer}: a quotation mark in line {line:d} of {name} is closed in line {end:d} only, "
-                "so that the rows between would be read as one value: correct the quotation marks there.",
-                layer=layer,
-                line=line,
-                name=path.name,
-                end=line + int(within[first]),
-            )
+        raise InputError.saying(
+            "{layer}: a quotation mark in line {line:d} of {name} is closed in line {end:d} only, so that the rows "
+            "between would be read as one value: correct the quotation marks there.",
+            layer=layer,
+            line=line,
+            name=path.name,
+            end=line + int(within[first]),
         )
 
 
@@ -158,17 +150,15 @@ def count_dbf(path: Path, names: Sequence[str], layer: str) -> int:
         descriptions = file.read(max(start - 32, 0))
     if len(header) < 32 or width < 1 or size < start + n_rows * width:
         whole = max(size - start, 0) // max(width, 1)
-        raise InputError(
-            plural(
-                "{layer}: {name} is cut short: its header says {n} row, but the file holds {whole}. "
-                "Take it from a complete copy.",
-                "{layer}: {name} is cut short: its header says {n} rows, but the file holds {whole}. "
-                "Take it from a complete copy.",
-                n_rows,
-                layer=layer,
-                name=path.name,
-                whole=whole,
-            )
+        raise InputError.counting(
+            "{layer}: {name} is cut short: its header says {n} row, but the file holds {whole}. Take it from a "
+            "complete copy.",
+            "{layer}: {name} is cut short: its header says {n} rows, but the file holds {whole}. Take it from a "
+            "complete copy.",
+            n_rows,
+            layer=layer,
+            name=path.name,
+            whole=whole,
         )
     if not n_rows:
         return 0
@@ -179,29 +169,24 @@ def count_dbf(path: Path, names: Sequence[str], layer: str) -> int:
             values = rows[:, first : first + length]
             wrong = np.flatnonzero(~_IN_NUMBERS[values].all(axis=1))
             if len(wrong):
-                raise InputError(
-                    plural(
-                        "{layer}: the numeric field “{name}” holds other text in {n} row (first: {shown}): correct it.",
-                        "{layer}: the numeric field “{name}” holds other text in {n} rows (first: {shown}): "
-                        "correct it.",
-                        len(wrong),
-                        layer=layer,
-                        name=name,
-                        shown=_shown(values, wrong),
-                    )
+                raise InputError.counting(
+                    "{layer}: the numeric field “{name}” holds other text in {n} row (first: {shown}): correct it.",
+                    "{layer}: the numeric field “{name}” holds other text in {n} rows (first: {shown}): correct it.",
+                    len(wrong),
+                    layer=layer,
+                    name=name,
+                    shown=_shown(values, wrong),
                 )
             if decimals == 0 and length > _PLACES_OF_INTEGERS:
                 wrong = _rounded(values)
                 if len(wrong):
-                    raise InputError(
-                        tr(
-                            "{layer}: field “{name}” holds whole numbers above {largest_exact}, which are rounded when "
-                            "they are read (first: {shown}): make it a field of text.",
-                            layer=layer,
-                            name=name,
-                            largest_exact=_LARGEST_EXACT,
-                            shown=_shown(values, wrong),
-                        )
+                    raise InputError.saying(
+                        "{layer}: field “{name}” holds whole numbers above {largest_exact}, which are rounded when "
+                        "they are read (first: {shown}): make it a field of text.",
+                        layer=layer,
+                        name=name,
+                        largest_exact=_LARGEST_EXACT,
+                        shown=_shown(values, wrong),
                     )
     return int((rows[:, 0] != _DELETED).sum())
 
@@ -224,7 +209,9 @@ def check_shp(path: Path, layer: str) -> None:
     with path.open("rb") as file:
         header = file.read(28)
     if len(header) < 28 or path.stat().st_size < 2 * int.from_bytes(header[24:28], "big"):
-        raise InputError(tr("{layer}: {name} is cut short: take it from a complete copy.", layer=layer, name=path.name))
+        raise InputError.saying(
+            "{layer}: {name} is cut short: take it from a complete copy.", layer=layer, name=path.name
+        )
 
 
 def _fields(descriptions: bytes) -> list[tuple[str, str, int, int, int]]:

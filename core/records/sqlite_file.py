@@ -63,12 +63,10 @@ def reading(path: Path, layer: str, idle: bool | None = None) -> Iterator[sqlite
         yield connection
         connection.execute("COMMIT")
         if (_version(connection), _state(path)) != before:
-            raise InputError(
-                tr(
-                    "{layer}: {name} was changed by another program while it was read: run again when that has ended.",
-                    layer=layer,
-                    name=path.name,
-                )
+            raise InputError.saying(
+                "{layer}: {name} was changed by another program while it was read: run again when that has ended.",
+                layer=layer,
+                name=path.name,
             )
 
 

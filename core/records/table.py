@@ -10,7 +10,7 @@ import numpy as np
 from .. import counted
 from ..dataclass import dataclass
 from ..errors import InputError, first_values, refuse_where
-from ..language import as_data, plural, tr
+from ..language import as_data, tr
 from ..parameters import K
 from ..plain_text import names_nobody
 from .coarsened import Coarsened
@@ -101,24 +101,20 @@ def check_released_names(
     counted : whether rows come with counts, which the release shows as a field of its own; sensitive : of the kept
     """
     if not quasi_identifiers:
-        raise InputError(tr("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person."))
+        raise InputError.saying("QUASI_IDENTIFIERS is empty: choose at least one field that could identify a person.")
     twice = [field for field in kept if field in quasi_identifiers]
     if twice:
-        raise InputError(
-            tr(
-                "{label} repeats quasi-identifiers ({first}), which are released anyway: take them out.",
-                label="SENSITIVE" if all(field in sensitive for field in twice) else "KEEP_FIELDS",
-                first=first_values(twice),
-            )
+        raise InputError.saying(
+            "{label} repeats quasi-identifiers ({first}), which are released anyway: take them out.",
+            label="SENSITIVE" if all(field in sensitive for field in twice) else "KEEP_FIELDS",
+            first=first_values(twice),
         )
     used = (*RESERVED_FIELDS, COUNT_FIELD) if counted else RESERVED_FIELDS
     reserved = [field for field in (*quasi_identifiers, *kept) if field.lower() in used]
     if reserved:
-        raise InputError(
-            tr(
-                "Field {first} has a name that the release itself uses: rename it in the records first.",
-                first=first_values(reserved),
-            )
+        raise InputError.saying(
+            "Field {first} has a name that the release itself uses: rename it in the records first.",
+            first=first_values(reserved),
         )
 
 
@@ -147,12 +143,10 @@ def check_members(members: Mapping[str, Column], weighted: bool) -> None:
     for kind, column in members.items():
         name = MEMBER_FIELDS[kind]
         if weighted:
-            raise InputError(
-                tr(
-                    "{name} and RECORD_COUNT cannot go together: a row that stands for several records has no one "
-                    "identifier. Leave one of them empty.",
-                    name=name,
-                )
+            raise InputError.saying(
+                "{name} and RECORD_COUNT cannot go together: a row that stands for several records has no one "
+                "identifier. Leave one of them empty.",
+                name=name,
             )
         missing = np.array([names_nobody(value) for value in column.categories], bool)
         lost = int(missing[column.codes].sum()) if missing.any() else 0
@@ -167,7 +161,7 @@ def refuse_rows_of_nobody(kind: str, lost: int) -> None:
         HOUSEHOLDS: tr("give every row the identifier of its household, so that households can be counted."),
     }
     rows = counted.rows(lost)
-    raise InputError(tr("{name} is missing in {rows}: {way}", name=MEMBER_FIELDS[kind], rows=rows, way=ways[kind]))
+    raise InputError.saying("{name} is missing in {rows}: {way}", name=MEMBER_FIELDS[kind], rows=rows, way=ways[kind])
 
 
 def check_enough_members(members: Mapping[str, int], n_records: int, k: int) -> None:
@@ -177,17 +171,15 @@ def check_enough_members(members: Mapping[str, int], n_records: int, k: int) -> 
     """
     for kind, n in members.items():
         if n < k:
-            raise InputError(
-                plural(
-                    "K is {k}, and {name} has only {n} value in {records}, so nothing could be released: choose the "
-                    "field that says whose each row is.",
-                    "K is {k}, and {name} has only {n} values in {records}, so nothing could be released: choose the "
-                    "field that says whose each row is.",
-                    n,
-                    k=k,
-                    name=MEMBER_FIELDS[kind],
-                    records=counted.records(n_records),
-                )
+            raise InputError.counting(
+                "K is {k}, and {name} has only {n} value in {records}, so nothing could be released: choose the field "
+                "that says whose each row is.",
+                "K is {k}, and {name} has only {n} values in {records}, so nothing could be released: choose the field "
+                "that says whose each row is.",
+                n,
+                k=k,
+                name=MEMBER_FIELDS[kind],
+                records=counted.records(n_records),
             )
 
 
@@ -200,15 +192,13 @@ def check_table(table: RecordTable, k: int) -> None:
     check_released_names(table.quasi_identifiers, table.kept, table.counts is not None, table.sensitive)
     check_members(table.members, table.counts is not None)
     if table.n_records == 0:
-        raise InputError(tr("RECORDS is empty: there is nothing to anonymise."))
+        raise InputError.saying("RECORDS is empty: there is nothing to anonymise.")
     if k > table.n_records:
-        raise InputError(
-            tr(
-                "K is {k}, but RECORDS has only {records}, so nothing could be released: give more records, or choose "
-                "a smaller K.",
-                k=k,
-                records=counted.records(table.n_records),
-            )
+        raise InputError.saying(
+            "K is {k}, but RECORDS has only {records}, so nothing could be released: give more records, or choose a "
+            "smaller K.",
+            k=k,
+            records=counted.records(table.n_records),
         )
 
 
@@ -229,15 +219,13 @@ def checked_counts(values: np.ndarray, field: str) -> np.ndarray:
     )
     # Counts are added up in floating point, which is exact up to that number.
     if values.sum() >= MOST_RECORDS:
-        raise InputError(
-            tr(
-                "RECORD_COUNT field “{field}” adds up to {n_values:.0f} records (largest: {values:.0f}), more "
-                "than can be counted exactly ({most_records}): choose the field that holds the numbers of records.",
-                field=field,
-                n_values=values.sum(),
-                values=values.max(),
-                most_records=MOST_RECORDS - 1,
-            )
+        raise InputError.saying(
+            "RECORD_COUNT field “{field}” adds up to {n_values:.0f} records (largest: {values:.0f}), more than can be "
+            "counted exactly ({most_records}): choose the field that holds the numbers of records.",
+            field=field,
+            n_values=values.sum(),
+            values=values.max(),
+            most_records=MOST_RECORDS - 1,
         )
     return values.astype(np.int64)
 

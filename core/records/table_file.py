@@ -12,7 +12,6 @@ from pathlib import Path
 
 from ..dataclass import dataclass
 from ..errors import InputError
-from ..language import plural, tr
 from . import sqlite_file
 from .columns import Column
 from .plain_files import check_shp, count_dbf, csv_rows, scan_csv
@@ -61,17 +60,14 @@ class Held:
 def check_rows(n_read: int, n_rows: int | None, parameter: str) -> None:
     """Raises InputError where another number of rows was read than the table has; n_rows : None where not known."""
     if n_rows not in (None, n_read):
-        raise InputError(
-            plural(
-                "{parameter}: {n} row was read where {n_rows} are: the data are damaged, or another "
-                "program is changing them. Run again with a whole file that nothing writes to.",
-                "{parameter}: {n} rows were read where {n_rows} are: the data are damaged, or "
-                "another program is changing them. Run again with a whole file that nothing writes "
-                "to.",
-                n_read,
-                parameter=parameter,
-                n_rows=n_rows,
-            )
+        raise InputError.counting(
+            "{parameter}: {n} row was read where {n_rows} are: the data are damaged, or another program is changing "
+            "them. Run again with a whole file that nothing writes to.",
+            "{parameter}: {n} rows were read where {n_rows} are: the data are damaged, or another program is changing "
+            "them. Run again with a whole file that nothing writes to.",
+            n_read,
+            parameter=parameter,
+            n_rows=n_rows,
         )
 
 
@@ -83,12 +79,10 @@ def altered_values(said: Iterable[str]) -> str:
 
 def unread_as_it_is(parameter: str, said: str) -> InputError:
     """What is said of a table that a reader altered or broke off; said : what the reader said of it."""
-    return InputError(
-        tr(
-            "{parameter} cannot be read as it is ({found}): correct it, or use an undamaged copy.",
-            parameter=parameter,
-            found=said.strip().rstrip("."),
-        )
+    return InputError.saying(
+        "{parameter} cannot be read as it is ({found}): correct it, or use an undamaged copy.",
+        parameter=parameter,
+        found=said.strip().rstrip("."),
     )
 
 
@@ -139,12 +133,10 @@ def held(file: TableFile, parameter: str) -> Iterator[Held]:
     else:
         yield _counted(file, parameter)
     if state_of(file.path) != before:
-        raise InputError(
-            tr(
-                "{parameter}: {name} was changed by another program while it was read: run again when that has ended.",
-                parameter=parameter,
-                name=file.path.name,
-            )
+        raise InputError.saying(
+            "{parameter}: {name} was changed by another program while it was read: run again when that has ended.",
+            parameter=parameter,
+            name=file.path.name,
         )
 
 

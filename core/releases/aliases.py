@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ..dataclass import dataclass
 from ..errors import InputError, first_values
-from ..language import tr
 from .writing import one_is_cut, same_but_for_case
 
 NOT = "not"
@@ -84,26 +83,22 @@ def _values(field: str, other: str, words: str) -> tuple[tuple[str, str], ...]:
     parts = [part.partition("=") for part in words.split(";") if part.strip()]
     pairs = tuple((value.strip(), of.strip()) for value, _, of in parts)
     if not pairs or not all(sign for _, sign, _ in parts):
-        raise InputError(
-            tr(
-                "ALIASES: “{words}” says nothing of the values of “{field}” and “{other}”: write each value of "
-                "“{field}” with that of “{other}”, such as 1=M; 2=F.",
-                words=words.strip(),
-                field=field,
-                other=other,
-            )
+        raise InputError.saying(
+            "ALIASES: “{words}” says nothing of the values of “{field}” and “{other}”: write each value of “{field}” "
+            "with that of “{other}”, such as 1=M; 2=F.",
+            words=words.strip(),
+            field=field,
+            other=other,
         )
     for side in zip(*pairs):
         twice = sorted({value for value in side if side.count(value) > 1})
         if twice:
-            raise InputError(
-                tr(
-                    "ALIASES names the value “{value}” of “{field}” and “{other}” twice: values go one to one. Which "
-                    "values are part of a coarser one is said in HIERARCHIES.",
-                    value=twice[0],
-                    field=field,
-                    other=other,
-                )
+            raise InputError.saying(
+                "ALIASES names the value “{value}” of “{field}” and “{other}” twice: values go one to one. Which "
+                "values are part of a coarser one is said in HIERARCHIES.",
+                value=twice[0],
+                field=field,
+                other=other,
             )
     return pairs
 
@@ -123,12 +118,10 @@ def _known(typed: str, known: Collection[str]) -> str | None:
 def _spelled(typed: str, known: Sequence[str], words: str) -> str:
     spelling = _known(typed, known) or next((name for name in known if one_is_cut(name, typed.strip())), None)
     if spelling is None:
-        raise InputError(
-            tr(
-                "ALIASES names “{typed}”, which no release has ({known}): give two names of fields, such as “gender” "
-                "and “sex”, or “gender” and “not sex”.",
-                typed=typed.strip(),
-                known=first_values(known, 12),
-            )
+        raise InputError.saying(
+            "ALIASES names “{typed}”, which no release has ({known}): give two names of fields, such as “gender” and "
+            "“sex”, or “gender” and “not sex”.",
+            typed=typed.strip(),
+            known=first_values(known, 12),
         )
     return spelling

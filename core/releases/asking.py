@@ -29,12 +29,7 @@ def perhaps_coarser(name: str, new: Attribute, other: str, old: Attribute) -> st
         "wider groups: it cannot be said what they give away together. Release the values as they are and let "
         "GENERALISE and HIERARCHIES make the groups, so that they can be related; if the fields are different, say "
         "so in ALIASES: {name}, not {other}.",
-        name=name,
-        newer=new.title,
-        first=first_values(new.by_value, 3),
-        other=other,
-        release=old.title,
-        others=first_values(old.by_value, 3),
+        **_both(name, new, other, old),
     )
 
 
@@ -47,12 +42,7 @@ def perhaps_same(name: str, new: Attribute, other: str, old: Attribute, words: s
         "“{name}” of {newer} ({first}) and “{other}” of {release} ({others}) may be the same field in other words: it "
         "cannot be said what they give away together. If they are, say so in ALIASES: {name}, “{other}: {words}”; if "
         "not: {name}, not {other}.",
-        name=name,
-        newer=new.title,
-        first=first_values(new.by_value, 3),
-        other=other,
-        release=old.title,
-        others=first_values(old.by_value, 3),
+        **_both(name, new, other, old),
         words=words or EXAMPLE,
     )
 
@@ -62,10 +52,11 @@ def ask_for_words(name: str, own: str, old: Attribute, new: Attribute) -> str:
     return tr(
         "ALIASES says that “{name}” is “{other}”, but {release} shows {others} and {newer} {first}: say which values "
         "are the same: {name}, “{other}: 1=M; 2=F”.",
-        name=name,
-        other=own,
-        release=old.title,
-        others=first_values(old.by_value, 3),
-        newer=new.title,
-        first=first_values(new.by_value, 3),
+        **_both(name, new, own, old),
     )
+
+
+def _both(name: str, new: Attribute, other: str, old: Attribute) -> dict[str, str]:
+    """The places of a text that tells of two fields: of each its name, its release, and what it shows first."""
+    newer = {"name": name, "newer": new.title, "first": first_values(new.by_value, 3)}
+    return {**newer, "other": other, "release": old.title, "others": first_values(old.by_value, 3)}

@@ -13,7 +13,6 @@ from ..disclosure.published import Published
 from ..disclosure.row_values import names_beside
 from ..disclosure.values import as_text
 from ..errors import InputError
-from ..language import tr
 from ..levels import Levels
 from ..nesting.planning import nest
 from ..plan import Plan, holding, suppress
@@ -26,20 +25,9 @@ from .comparable import related
 from .earlier import Earlier
 from .keeping import Places
 from .naming import with_values
-from .update_refused import (
-    check_empty_values,
-    check_updated_releases,
-)
+from .update_refused import check_empty_values, check_updated_releases
 from .updates import Comparing
-from .updating import (
-    Changed,
-    Update,
-    changed,
-    check_update,
-    places_of,
-    under_levels,
-    updated,
-)
+from .updating import Changed, Update, changed, check_update, places_of, under_levels, updated
 from .valued import Wanted
 from .writing import written_otherwise
 
@@ -99,7 +87,7 @@ def carried_on(
     """
     at_hand: Source = RecordSource(source) if isinstance(source, Records) else source
     if not earlier.releases:
-        raise InputError(tr("REGISTER has no release in it that could be updated: name the register that has."))
+        raise InputError.saying("REGISTER has no release in it that could be updated: name the register that has.")
     records = at_hand.to_update()
     table, profile = records.table, records.profile
     now = under_levels(profile, levels, areas, {name: column.level for name, column in table.coarsened.items()})

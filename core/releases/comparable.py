@@ -87,10 +87,8 @@ def refuse_data_dependent_groups(table: RecordTable, rules: Mapping[str, Hierarc
     """
     for name in table.coarsened:
         if name in rules and rules[name].data_dependent:
-            raise InputError(
-                tr(
-                    "HIERARCHY_RULES groups “{name}” by how many records have a value, which differs from release to "
-                    "release, so that REGISTER cannot compare them: write the same groups as a table in HIERARCHIES.",
-                    name=name,
-                )
+            raise InputError.saying(
+                "HIERARCHY_RULES groups “{name}” by how many records have a value, which differs from release to "
+                "release, so that REGISTER cannot compare them: write the same groups as a table in HIERARCHIES.",
+                name=name,
             )

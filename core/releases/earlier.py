@@ -147,15 +147,13 @@ def refuse_linked_again(earlier: Earlier | None) -> None:
     hid the person among k in each release may be that person's alone in both. Raises PrivacyError."""
     before = [] if earlier is None else [release for release in earlier.releases if release.linked]
     if before:
-        raise PrivacyError(
-            tr(
-                "REGISTER: “{title}” released linked tables of these people already ({tables}), and what two such "
-                "releases tell together of one person cannot be checked: nothing was written. Release all linked "
-                "tables in one run, or the persons alone (“Anonymise records”); a release that nobody was given can "
-                "be taken out of the register.",
-                title=before[-1].title,
-                tables=", ".join(before[-1].linked),
-            )
+        raise PrivacyError.saying(
+            "REGISTER: “{title}” released linked tables of these people already ({tables}), and what two such releases "
+            "tell together of one person cannot be checked: nothing was written. Release all linked tables in one run, "
+            "or the persons alone (“Anonymise records”); a release that nobody was given can be taken out of the "
+            "register.",
+            title=before[-1].title,
+            tables=", ".join(before[-1].linked),
         )
 
 
@@ -233,22 +231,18 @@ def _given_away(findings: Examined, k: int) -> list[str]:
 
 def _refuse_contradictions(findings: Examined) -> None:
     if findings.n_contradicted:
-        raise PrivacyError(
-            plural(
-                "This release and those of REGISTER contradict each other in {n} class: no population has both sets of "
-                "counts. People were added, changed or moved; and the regions are others, too, or one release "
-                "shows values that another does not, such as those of a further period, or all moves were within the "
-                "largest regions. So nobody can say what they give away together. "
-                "Carry the last release on (“Update a release”), use its crosswalk (“Release records”), or a new "
-                "register if these are other people.",
-                "This release and those of REGISTER contradict each other in {n} classes: no population has both sets "
-                "of counts. People were added, changed or moved; and the regions are others, too, or one release "
-                "shows values that another does not, such as those of a further period, or all moves were within the "
-                "largest regions. So nobody can say what they give away together. "
-                "Carry the last release on (“Update a release”), use its crosswalk (“Release records”), or a new "
-                "register if these are other people.",
-                findings.n_contradicted,
-            )
+        raise PrivacyError.counting(
+            "This release and those of REGISTER contradict each other in {n} class: no population has both sets of "
+            "counts. People were added, changed or moved; and the regions are others, too, or one release shows values "
+            "that another does not, such as those of a further period, or all moves were within the largest regions. "
+            "So nobody can say what they give away together. Carry the last release on (“Update a release”), use its "
+            "crosswalk (“Release records”), or a new register if these are other people.",
+            "This release and those of REGISTER contradict each other in {n} classes: no population has both sets of "
+            "counts. People were added, changed or moved; and the regions are others, too, or one release shows values "
+            "that another does not, such as those of a further period, or all moves were within the largest regions. "
+            "So nobody can say what they give away together. Carry the last release on (“Update a release”), use its "
+            "crosswalk (“Release records”), or a new register if these are other people.",
+            findings.n_contradicted,
         )
 
 

@@ -196,14 +196,11 @@ def _refuse_two(names: Sequence[str], release: Published, aliases: Aliases) -> N
     for name in names:
         for other in names:
             if name != other and aliases.are_same(name, other):
-                raise InputError(
-                    tr(
-                        "ALIASES says that “{name}” and “{other}” are the same, but {release} has both: take that row "
-                        "out.",
-                        name=name,
-                        other=other,
-                        release=release.title,
-                    )
+                raise InputError.saying(
+                    "ALIASES says that “{name}” and “{other}” are the same, but {release} has both: take that row out.",
+                    name=name,
+                    other=other,
+                    release=release.title,
                 )
 
 
@@ -212,14 +209,12 @@ def _refuse_not_joined(names: Sequence[str], release: Published, groups: Sequenc
     for name in names:
         for other in (member for group in groups for member in group.members.values()):
             if aliases.are_same(name, other):
-                raise InputError(
-                    tr(
-                        "ALIASES says that “{name}” of {release} is “{other}”, but so is another field, or the rows "
-                        "contradict each other: name each field once.",
-                        name=name,
-                        release=release.title,
-                        other=other,
-                    )
+                raise InputError.saying(
+                    "ALIASES says that “{name}” of {release} is “{other}”, but so is another field, or the rows "
+                    "contradict each other: name each field once.",
+                    name=name,
+                    release=release.title,
+                    other=other,
                 )
 
 

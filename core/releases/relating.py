@@ -96,16 +96,13 @@ def level_of(release: Published, hierarchy: Hierarchy) -> int:
     recorded = release.coarsened.get(name, 0)
     if recorded < len(hierarchy) and texts <= set(as_text(hierarchy.categories[recorded].tolist())):
         return recorded
-    raise InputError(
-        tr(
-            "{release} shows “{name}” at level {recorded}, with values that HIERARCHIES and "
-            "HIERARCHY_RULES do not have ({first}): give them as they were when it was made, so "
-            "that the releases can be compared.",
-            release=release.title.capitalize(),
-            name=name,
-            recorded=recorded,
-            first=first_values(sorted(texts)),
-        )
+    raise InputError.saying(
+        "{release} shows “{name}” at level {recorded}, with values that HIERARCHIES and HIERARCHY_RULES do not have "
+        "({first}): give them as they were when it was made, so that the releases can be compared.",
+        release=release.title.capitalize(),
+        name=name,
+        recorded=recorded,
+        first=first_values(sorted(texts)),
     )
 
 
@@ -113,23 +110,19 @@ def _hierarchy(name: str, releases: Sequence[Published], source: Source | None, 
     """The hierarchy of all values that the releases show of an attribute."""
     levels = ", ".join(f"{release.title}: {release.coarsened.get(name, 0)}" for release in releases)
     if source is None:
-        raise InputError(
-            tr(
-                "The releases show “{name}” at different levels ({levels}): give HIERARCHIES or "
-                "HIERARCHY_RULES as they were made with, so that they can be compared.",
-                name=name,
-                levels=levels,
-            )
+        raise InputError.saying(
+            "The releases show “{name}” at different levels ({levels}): give HIERARCHIES or HIERARCHY_RULES as they "
+            "were made with, so that they can be compared.",
+            name=name,
+            levels=levels,
         )
     if isinstance(source, HierarchyRule) and source.data_dependent:
-        raise InputError(
-            tr(
-                "The releases show “{name}” at different levels ({levels}), and its rule depends on how many "
-                "records have a value, so that nobody can say what the levels have in common: write the "
-                "groups as a table in HIERARCHIES.",
-                name=name,
-                levels=levels,
-            )
+        raise InputError.saying(
+            "The releases show “{name}” at different levels ({levels}), and its rule depends on how many records have "
+            "a value, so that nobody can say what the levels have in common: write the groups as a table in "
+            "HIERARCHIES.",
+            name=name,
+            levels=levels,
         )
     if isinstance(source, HierarchyTable):
         as_they_are = (release for release in releases if not release.coarsened.get(name, 0))

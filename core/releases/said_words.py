@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from ..disclosure.published import Published
 from ..errors import InputError
-from ..language import tr
 from ..plain_text import without_writing
 from .aliases import Alias, Aliases
 from .attributes import attributes_of
@@ -37,13 +36,11 @@ def _words(row: Alias, own: str, values: tuple[str, ...]) -> Mapping[str, str]:
     if row.field != row.other:
         from_left = own == row.field
     elif left & right:
-        raise InputError(
-            tr(
-                "ALIASES gives “{field}” values that stand on both sides ({value}), so that nobody can say which "
-                "release writes which: write them alike in the records.",
-                field=row.field,
-                value=min(left & right),
-            )
+        raise InputError.saying(
+            "ALIASES gives “{field}” values that stand on both sides ({value}), so that nobody can say which release "
+            "writes which: write them alike in the records.",
+            field=row.field,
+            value=min(left & right),
         )
     else:
         from_left = len(right & wanted.keys()) > len(left & wanted.keys())
@@ -57,12 +54,10 @@ def _in_words(release: Published, name: str, words: Mapping[str, str], row: Alia
     after = [becomes.get(value, value) for value in values]
     twice = next((value for value in after if after.count(value) > 1), None)
     if twice is not None:
-        raise InputError(
-            tr(
-                "ALIASES makes “{value}” of two values that {release} shows of “{field}”: values go one to one.",
-                value=twice,
-                release=release.title,
-                field=row.field,
-            )
+        raise InputError.saying(
+            "ALIASES makes “{value}” of two values that {release} shows of “{field}”: values go one to one.",
+            value=twice,
+            release=release.title,
+            field=row.field,
         )
     return with_values(release, name, becomes)

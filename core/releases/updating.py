@@ -15,16 +15,10 @@ from ..areas import Areas
 from ..arrays import turns
 from ..dataclass import dataclass
 from ..disclosure.published import Published
-from ..disclosure.row_values import (
-    column_beside,
-    names_beside,
-    parts_of,
-    row_values_in,
-    written_as,
-)
+from ..disclosure.row_values import column_beside, names_beside, parts_of, row_values_in, written_as
 from ..disclosure.values import Values, as_text
 from ..errors import InputError, first_values
-from ..language import as_data, tr
+from ..language import as_data
 from ..levels import Levels
 from ..plan import SUPPRESSED, Plan, area_of_cells, plan_by_levels, suppress
 from ..profile import Profile
@@ -131,13 +125,11 @@ def levels_of_release(release: Published, areas: Areas) -> Levels:
     at = np.array([position.get(identifier, NOBODY) for identifier in areas.identifiers.tolist()], np.int64)
     if len(at) != len(position) or (at < 0).any():
         lacking = [area for area, there in zip(areas.identifiers.tolist(), at.tolist()) if there < 0]
-        raise InputError(
-            tr(
-                "{release} has other areas than these ({first}), as of another year: give those that it was made with, "
-                "and bring the records to them, or begin a new series with a new register.",
-                release=release.title.capitalize(),
-                first=first_values(lacking or sorted(set(position) - set(areas.identifiers.tolist()))),
-            )
+        raise InputError.saying(
+            "{release} has other areas than these ({first}), as of another year: give those that it was made with, and "
+            "bring the records to them, or begin a new series with a new register.",
+            release=release.title.capitalize(),
+            first=first_values(lacking or sorted(set(position) - set(areas.identifiers.tolist()))),
         )
     crosswalks = (replace(crosswalk, region_of=crosswalk.region_of[at]) for crosswalk in release.levels.crosswalks)
     return Levels(tuple(crosswalks))
@@ -151,22 +143,17 @@ def check_update(earlier: Sequence[Published], now: Published, update: Update) -
     """
     old = earlier[update.entry]
     if set(old.quasi_identifiers) != set(now.quasi_identifiers) or dict(old.coarsened) != dict(now.coarsened):
-        raise InputError(
-            tr(
-                "{release} shows {theirs}, and not {own}: give the same QUASI_IDENTIFIERS, at the same levels.",
-                release=old.title.capitalize(),
-                theirs=", ".join(old.quasi_identifiers),
-                own=", ".join(now.quasi_identifiers),
-            )
+        raise InputError.saying(
+            "{release} shows {theirs}, and not {own}: give the same QUASI_IDENTIFIERS, at the same levels.",
+            release=old.title.capitalize(),
+            theirs=", ".join(old.quasi_identifiers),
+            own=", ".join(now.quasi_identifiers),
         )
     same = of_the_same_geography(earlier, now)
     if update.entry not in same:
-        raise InputError(
-            tr(
-                "{release} has other regions than CROSSWALK: give the crosswalk that it was made with, or another "
-                "ENTRY.",
-                release=old.title.capitalize(),
-            )
+        raise InputError.saying(
+            "{release} has other regions than CROSSWALK: give the crosswalk that it was made with, or another ENTRY.",
+            release=old.title.capitalize(),
         )
     return [*(at for at in same if at != update.entry), update.entry]
 

@@ -16,14 +16,7 @@ from ..records.table import HOUSEHOLDS
 from ..release import nothing_released
 from .certificate import certificate_section
 from .coarser import coarser_section
-from .cost import (
-    classes_section,
-    convergence_section,
-    costs_section,
-    losers_section,
-    measures_section,
-    person_section,
-)
+from .cost import classes_section, convergence_section, costs_section, losers_section, measures_section, person_section
 from .linked import linked_section
 from .map_data import MapData, before_and_after
 from .nested import geography_section, levels_section, limits_section, maps_section, narrowing_of

@@ -12,9 +12,7 @@ from ..language import as_data, plural, tr
 from ..plain_text import value_text
 from ..plan import Plan
 from ..privacy.derivable import not_proven, what_is_proven
-from .cost import (
-    by_value_rows,
-)
+from .cost import by_value_rows
 from .map_data import MapData, drawn
 from .numbers import formatted
 from .page import Section

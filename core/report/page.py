@@ -57,7 +57,9 @@ def render(report: Report) -> str:
     try:
         template = template_of("page.html.j2")
     except ImportError as error:
-        raise VbasError(tr("The report needs the Python package jinja2: install it, or leave REPORT empty.")) from error
+        raise VbasError.saying(
+            "The report needs the Python package jinja2: install it, or leave REPORT empty."
+        ) from error
     sections = [section for section in report.sections if _has_content(section)]
     return template.render(
         report=report,

@@ -315,7 +315,7 @@ def official_areas(
     """The official areas that have cells. names : n, the area of each cell, None for none; shapes : (n,) planar."""
     crosswalk, _ = number_compactly(codes_of_labels(names))
     if not crosswalk.n_regions:
-        raise InputError(
-            tr("OFFICIAL_AREA: field “{field}” is empty in every cell: choose another or none.", field=field)
+        raise InputError.saying(
+            "OFFICIAL_AREA: field “{field}” is empty in every cell: choose another or none.", field=field
         )
     return OfficialAreas(np.sqrt(hull_areas(shapes, crosswalk)), crosswalk.totals(weights_of(cells, minimums)), field)

@@ -153,8 +153,8 @@ def printed(page: SignPage) -> str:
     try:
         template = template_of("sign.html.j2")
     except ImportError as error:
-        raise VbasError(
-            tr("The page to sign needs the Python package jinja2: install it, or leave SIGN_PAGE empty.")
+        raise VbasError.saying(
+            "The page to sign needs the Python package jinja2: install it, or leave SIGN_PAGE empty."
         ) from error
     return template.render(
         page=page, texts=texts_of_page(), to_sign=TO_SIGN, signing=SIGNING, widths=WIDTHS, language=language()

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..areas import Areas, identifier_text
 from ..errors import InputError
-from ..language import tr
 from ..profile import Profile
 from ..records.columns import combine_codes
 from ..scientific import sparse
@@ -82,14 +81,12 @@ def random_selections(
     """
     n, highest = len(attributes), min(most, len(attributes))
     if not 1 <= least <= highest:
-        raise InputError(
-            tr(
-                "Random selections of {least} to {most} quasi-identifiers cannot be drawn from {n}: name further "
-                "QUASI_IDENTIFIERS, or change LEAST_ATTRIBUTES and MOST_ATTRIBUTES.",
-                least=least,
-                most=most,
-                n=n,
-            )
+        raise InputError.saying(
+            "Random selections of {least} to {most} quasi-identifiers cannot be drawn from {n}: name further "
+            "QUASI_IDENTIFIERS, or change LEAST_ATTRIBUTES and MOST_ATTRIBUTES.",
+            least=least,
+            most=most,
+            n=n,
         )
     if number >= sum(comb(n, size) for size in range(least, highest + 1)):
         return [chosen for size in range(least, highest + 1) for chosen in combinations(attributes, size)]

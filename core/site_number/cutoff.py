@@ -47,11 +47,9 @@ class GapsModel:
         """
         people = self.coefficient * float(power(x, self.exponent)) if x > 0 else 0.0
         if people > LARGEST_CUTOFF and not self.own:
-            raise InputError(
-                tr(
-                    "QUASI_IDENTIFIERS have too many combinations of values for any region: choose fewer of them, or "
-                    "coarser ones."
-                )
+            raise InputError.saying(
+                "QUASI_IDENTIFIERS have too many combinations of values for any region: choose fewer of them, or "
+                "coarser ones."
             )
         if not 1 <= people <= LARGEST_CUTOFF:
             raise InputError(
@@ -108,11 +106,9 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
     """
     if options.gaps_region == CUSTOM:
         if not (options.gaps_coefficient > 0 and np.isfinite(options.gaps_exponent)):
-            raise InputError(
-                tr(
-                    "GAPS_COEFFICIENT is {gaps_coefficient:g}: a custom cut-off model needs a coefficient above 0.",
-                    gaps_coefficient=options.gaps_coefficient,
-                )
+            raise InputError.saying(
+                "GAPS_COEFFICIENT is {gaps_coefficient:g}: a custom cut-off model needs a coefficient above 0.",
+                gaps_coefficient=options.gaps_coefficient,
             )
         return CUSTOM, GapsModel(options.gaps_coefficient, options.gaps_exponent, own=True)
     if options.gaps_region in GAPS_MODELS:
@@ -125,13 +121,11 @@ def gaps_model(identifiers: Sequence[object], options: SiteNumberOptions) -> tup
         (name,) = names
         return name, GAPS_MODELS[name]
     choices = ", ".join(tr("“{name}”", name=name) for name in (*GAPS_MODELS, CUSTOM))
-    raise InputError(
-        tr(
-            "GAPS_REGION cannot be read from the identifiers: the areas lie in several parts of Canada (province codes "
-            "{first}). Choose {choices}, or give a number of your own.",
-            first=first_values(codes),
-            choices=choices,
-        )
+    raise InputError.saying(
+        "GAPS_REGION cannot be read from the identifiers: the areas lie in several parts of Canada (province codes "
+        "{first}). Choose {choices}, or give a number of your own.",
+        first=first_values(codes),
+        choices=choices,
     )
 
 
@@ -166,11 +160,8 @@ def model_note(name: str, approach: str) -> str:
 def class_entropy(profile: Profile, log_base: float = 0.0) -> float:
     """- Σ_k t_k (k/N) log(k/N) over the sizes k of the classes (Croft 2018, Eq. 1); log_base 0 is natural."""
     if log_base != 0 and not log_base > 1:  # below 1 logarithms fall, and the entropy would be negative
-        raise InputError(
-            tr(
-                "LOG_BASE is {log_base:g}: give a base above 1, or 0 for the natural logarithm.",
-                log_base=log_base,
-            )
+        raise InputError.saying(
+            "LOG_BASE is {log_base:g}: give a base above 1, or 0 for the natural logarithm.", log_base=log_base
         )
     sizes = profile.class_sizes
     share = sizes[sizes > 0] / profile.n_records
@@ -213,12 +204,10 @@ def sites_for_cutoff(
     Raises InputError unless the cut-off is at least 1 person.
     """
     if not 1 <= cutoff <= LARGEST_CUTOFF:
-        raise InputError(
-            tr(
-                "The cut-off is {cutoff:g} people per region: choose settings that give from 1 to {largest_cutoff:g}.",
-                cutoff=cutoff,
-                largest_cutoff=LARGEST_CUTOFF,
-            )
+        raise InputError.saying(
+            "The cut-off is {cutoff:g} people per region: choose settings that give from 1 to {largest_cutoff:g}.",
+            cutoff=cutoff,
+            largest_cutoff=LARGEST_CUTOFF,
         )
     asked = max(round_half_up(profile.n_records / cutoff), 1)
     n_sites = min(asked, n_regions)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
-from ..language import tr
 from ..profile import Profile
 from .cutoff import class_entropy, gaps_model, model_note, sites_for_cutoff
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
@@ -20,11 +19,9 @@ def entropy(profile: Profile, identifiers: Sequence[object], options: SiteNumber
     name, model = gaps_model(identifiers, options)
     value = class_entropy(profile, options.log_base)
     if value <= 0:
-        raise InputError(
-            tr(
-                "All records have the same quasi-identifier values, so their entropy is 0 and gives no cut-off: "
-                "choose “max combinations”, give a number of your own, or further QUASI_IDENTIFIERS."
-            )
+        raise InputError.saying(
+            "All records have the same quasi-identifier values, so their entropy is 0 and gives no cut-off: choose "
+            "“max combinations”, give a number of your own, or further QUASI_IDENTIFIERS."
         )
     notes = (model_note(name, "entropy"),)
     return sites_for_cutoff(profile, len(identifiers), model.cutoff(value), options, notes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..errors import InputError
-from ..language import tr
 from ..profile import Profile
 from .cutoff import class_entropy, possible_classes
 from .options import DEFAULTS, SiteNumber, SiteNumberOptions
@@ -29,10 +28,8 @@ def given_number(profile: Profile, identifiers: Sequence[object], options: SiteN
 def check_n_sites(n_sites: int, n_regions: int) -> None:
     """Raise InputError unless 1 <= n_sites <= n_regions."""
     if not 1 <= n_sites <= n_regions:
-        raise InputError(
-            tr(
-                "N_SITES is {n_sites}, but must be between 1 and the number of areas, {n_regions}.",
-                n_sites=n_sites,
-                n_regions=n_regions,
-            )
+        raise InputError.saying(
+            "N_SITES is {n_sites}, but must be between 1 and the number of areas, {n_regions}.",
+            n_sites=n_sites,
+            n_regions=n_regions,
         )

@@ -40,11 +40,9 @@ def suppression_budget(
     """
     BUDGET.check(options.budget)
     if suppression is None:
-        raise InputError(
-            tr(
-                "SITE_NUMBER “suppression budget” tries numbers of regions, for which it needs the areas: "
-                "give REGIONS and REGION_ID, or choose another SITE_NUMBER."
-            )
+        raise InputError.saying(
+            "SITE_NUMBER “suppression budget” tries numbers of regions, for which it needs the areas: give REGIONS and "
+            "REGION_ID, or choose another SITE_NUMBER."
         )
     tried = numbers_tried(suppression, len(identifiers), options.budget, progress)
     n_sites = most_within(tried, options.budget)

@@ -61,12 +61,10 @@ class Distributions:
         """The same provinces with these attributes only, in this order. Raises InputError for an unknown name."""
         unknown = [name for name in attributes if name not in self.attributes]
         if unknown:
-            raise InputError(
-                tr(
-                    "DISTRIBUTIONS has no attribute {first}: choose among {known}.",
-                    first=first_values(unknown),
-                    known=first_values(self.attributes, len(self.attributes)),
-                )
+            raise InputError.saying(
+                "DISTRIBUTIONS has no attribute {first}: choose among {known}.",
+                first=first_values(unknown),
+                known=first_values(self.attributes, len(self.attributes)),
             )
         return Distributions(self.provinces, {name: self.attributes[name] for name in attributes}, self.notes)
 
@@ -88,16 +86,14 @@ def province_rows(known: np.ndarray, provinces: Sequence[object] | np.ndarray) -
     rows = np.array([position.get(label, -1) for label in labels.categories.tolist()], np.int64)
     lost = rows < 0
     if lost.any():
-        raise InputError(
-            plural(
-                "There are no shares for the province of {n} area (first: {first}; known are "
-                "{known}): give DISTRIBUTIONS or MICRODATA that have these provinces, or choose another PROVINCE.",
-                "There are no shares for the province of {n} areas (first: {first}; known are "
-                "{known}): give DISTRIBUTIONS or MICRODATA that have these provinces, or choose another PROVINCE.",
-                int(lost[labels.codes].sum()),
-                first=first_values(labels.categories[lost]),
-                known=first_values(known),
-            )
+        raise InputError.counting(
+            "There are no shares for the province of {n} area (first: {first}; known are {known}): give DISTRIBUTIONS "
+            "or MICRODATA that have these provinces, or choose another PROVINCE.",
+            "There are no shares for the province of {n} areas (first: {first}; known are {known}): give DISTRIBUTIONS "
+            "or MICRODATA that have these provinces, or choose another PROVINCE.",
+            int(lost[labels.codes].sum()),
+            first=first_values(labels.categories[lost]),
+            known=first_values(known),
         )
     return rows[labels.codes]
 
@@ -123,15 +119,13 @@ def make_distributions(
     sums = np.bincount(group, share, n_attributes * n_provinces)
     listed = np.bincount(group, minlength=len(sums)) > 0
     if not listed.all():
-        raise InputError(
-            plural(
-                "DISTRIBUTIONS lacks {n} combination of province and attribute (first: {first}): "
-                "give every attribute in every province.",
-                "DISTRIBUTIONS lacks {n} combinations of province and attribute (first: {first}): "
-                "give every attribute in every province.",
-                int((~listed).sum()),
-                first=first_values(_group_names(~listed, province, attribute)),
-            )
+        raise InputError.counting(
+            "DISTRIBUTIONS lacks {n} combination of province and attribute (first: {first}): give every attribute in "
+            "every province.",
+            "DISTRIBUTIONS lacks {n} combinations of province and attribute (first: {first}): give every attribute in "
+            "every province.",
+            int((~listed).sum()),
+            first=first_values(_group_names(~listed, province, attribute)),
         )
     scale, note = _scale(sums, province, attribute)
     share = share / sums[group]
@@ -201,16 +195,14 @@ def _text_column(values: Sequence[object], field: str) -> Column:
     """A column of texts. Raises InputError where a value is missing or there is none."""
     texts = [identifier_text(value) for value in values]
     if not texts:
-        raise InputError(tr("DISTRIBUTIONS is empty: give a table with province, attribute, category and share."))
+        raise InputError.saying("DISTRIBUTIONS is empty: give a table with province, attribute, category and share.")
     missing = texts.count(None)
     if missing:
-        raise InputError(
-            plural(
-                "Field “{field}” of DISTRIBUTIONS is missing in {n} row: fill or remove it.",
-                "Field “{field}” of DISTRIBUTIONS is missing in {n} rows: fill or remove them.",
-                missing,
-                field=field,
-            )
+        raise InputError.counting(
+            "Field “{field}” of DISTRIBUTIONS is missing in {n} row: fill or remove it.",
+            "Field “{field}” of DISTRIBUTIONS is missing in {n} rows: fill or remove them.",
+            missing,
+            field=field,
         )
     return column_from_values(texts)
 
@@ -236,7 +228,7 @@ def checked_numbers(
     try:
         numbers = np.asarray([np.nan if value is None else value for value in values], dtype=float)
     except (TypeError, ValueError):
-        raise InputError(tr("{field} is not a number in every row: choose a numeric field.", field=field)) from None
+        raise InputError.saying("{field} is not a number in every row: choose a numeric field.", field=field) from None
     refuse_where({tr("missing"): ~np.isfinite(numbers), tr("negative"): numbers < 0}, field, rows, first, advice)
     return numbers
 
@@ -247,15 +239,13 @@ def _refuse_doubles(keys: np.ndarray, province: Column, attribute: Column, categ
     twice = np.sort(first[times > 1])
     if len(twice):
         names = (", ".join(str(c.categories[c.codes[row]]) for c in (province, attribute, category)) for row in twice)
-        raise InputError(
-            plural(
-                "DISTRIBUTIONS lists {n} category more than once in a province (first: {first}): one "
-                "row for each province, attribute and category.",
-                "DISTRIBUTIONS lists {n} categories more than once in a province (first: {first}): "
-                "one row for each province, attribute and category.",
-                len(twice),
-                first=first_values(names),
-            )
+        raise InputError.counting(
+            "DISTRIBUTIONS lists {n} category more than once in a province (first: {first}): one row for each "
+            "province, attribute and category.",
+            "DISTRIBUTIONS lists {n} categories more than once in a province (first: {first}): one row for each "
+            "province, attribute and category.",
+            len(twice),
+            first=first_values(names),
         )
 
 

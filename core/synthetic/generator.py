@@ -88,7 +88,7 @@ class SyntheticRecords:
         changes only where the cuts are. Raises InputError where it is below 1.
         """
         if size < 1:
-            raise InputError(tr("The size of a chunk is {size}: it must be at least 1.", size=size))
+            raise InputError.saying("The size of a chunk is {size}: it must be at least 1.", size=size)
         return self._chunks(size, progress)
 
     def _chunks(self, size: int, progress: Progress) -> Iterator[RecordTable]:
@@ -133,7 +133,7 @@ def generate_records(
     """
     texts = np.array([identifier_text(value) for value in identifiers], dtype=object)
     if len(texts) == 0:
-        raise InputError(tr("REGIONS is empty: give a layer of the areas to generate people for."))
+        raise InputError.saying("REGIONS is empty: give a layer of the areas to generate people for.")
     rows = province_rows(source.provinces, provinces)
     counts = _population(population, texts, seed)
     if tilt is None:
@@ -142,8 +142,8 @@ def generate_records(
         own_row = np.arange(len(texts), dtype=np.int64)
         draws = [Draw(sampler, own_row) for sampler in tilted_samplers(source, rows, counts, tilt, seed)]
     else:
-        raise InputError(
-            tr("VARIATION needs attributes that are drawn independently: set it to 0, or choose another DRAW.")
+        raise InputError.saying(
+            "VARIATION needs attributes that are drawn independently: set it to 0, or choose another DRAW."
         )
     draws += [Draw(dependent.sampler, rows, dependent.given, dependent.kept) for dependent in dependents]
     return SyntheticRecords(texts, counts, tuple(draws), seed)
@@ -155,11 +155,9 @@ def province_from_identifiers(identifiers: Sequence[object] | np.ndarray, charac
     Raises InputError where fewer than one character is asked for.
     """
     if characters < 1:
-        raise InputError(
-            tr(
-                "PROVINCE is to be the leading {characters} characters of the identifier: choose at least 1.",
-                characters=characters,
-            )
+        raise InputError.saying(
+            "PROVINCE is to be the leading {characters} characters of the identifier: choose at least 1.",
+            characters=characters,
         )
     texts = [identifier_text(value) for value in identifiers]
     return np.array([None if text is None else text[:characters] for text in texts], dtype=object)
@@ -170,13 +168,11 @@ def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarra
     if isinstance(population, tuple):
         smallest, largest = population
         if not 0 <= smallest <= largest or largest < 1:
-            raise InputError(
-                tr(
-                    "An area is to have between {smallest} (LEAST) and {largest} (MOST) records: give a LEAST of 0 or "
-                    "more, and a MOST of at least 1 that is not below it.",
-                    smallest=smallest,
-                    largest=largest,
-                )
+            raise InputError.saying(
+                "An area is to have between {smallest} (LEAST) and {largest} (MOST) records: give a LEAST of 0 or "
+                "more, and a MOST of at least 1 that is not below it.",
+                smallest=smallest,
+                largest=largest,
             )
         return stream(seed, POPULATION_STREAM).integers(smallest, largest, len(identifiers), endpoint=True)
     values = np.asarray(population, dtype=float)
@@ -188,7 +184,7 @@ def _population(population: np.ndarray | tuple[int, int], identifiers: np.ndarra
     advice = tr("correct the field, or give LEAST and MOST instead.")
     refuse_where(wrongs, "POPULATION", counted.areas, lambda wrong: first_values(identifiers[wrong]), advice)
     if not values.any():
-        raise InputError(tr("POPULATION is 0 in every area: there is nobody to generate."))
+        raise InputError.saying("POPULATION is 0 in every area: there is nobody to generate.")
     return values.astype(np.int64)
 
 
@@ -244,15 +240,13 @@ def tilted_samplers(
     Raises InputError for a strength that is not from 0 to STRONGEST and a reach below SHORTEST.
     """
     if not (0 <= tilt.strength <= STRONGEST and SHORTEST <= tilt.reach < np.inf):
-        raise InputError(
-            tr(
-                "Shares cannot vary with strength {strength:g} over {reach:g} metres: give a strength from 0 to "
-                "{strongest:g} and a reach of at least {shortest:g}.",
-                strength=tilt.strength,
-                reach=tilt.reach,
-                strongest=STRONGEST,
-                shortest=SHORTEST,
-            )
+        raise InputError.saying(
+            "Shares cannot vary with strength {strength:g} over {reach:g} metres: give a strength from 0 to "
+            "{strongest:g} and a reach of at least {shortest:g}.",
+            strength=tilt.strength,
+            reach=tilt.reach,
+            strongest=STRONGEST,
+            shortest=SHORTEST,
         )
     return tuple(
         sampler_of_shares(

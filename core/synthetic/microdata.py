@@ -63,8 +63,8 @@ def microdata_rows(
     data = read_microdata(provinces, attributes, weights, missing)
     whole = np.logical_and.reduce(list(data.stated.values()))
     if not whole.any():
-        raise InputError(
-            tr("No row of MICRODATA states all of the attributes: choose fewer ATTRIBUTES or leave out fewer codes.")
+        raise InputError.saying(
+            "No row of MICRODATA states all of the attributes: choose fewer ATTRIBUTES or leave out fewer codes."
         )
     left_out = int((~whole).sum())
     note = plural(
@@ -104,17 +104,14 @@ def estimate_distributions(
         totals = table.sum(axis=1, keepdims=True)
         empty = totals.ravel() == 0
         if empty.any():
-            raise InputError(
-                plural(
-                    "Attribute “{name}” is not stated by anyone in {n} province (first: {first}): take "
-                    "it out of ATTRIBUTES, leave out fewer codes, or leave out the rows of this province.",
-                    "Attribute “{name}” is not stated by anyone in {n} provinces (first: {first}): take "
-                    "it out of ATTRIBUTES, leave out fewer codes, or leave out the rows of these "
-                    "provinces.",
-                    int(empty.sum()),
-                    name=name,
-                    first=first_values(data.provinces[empty]),
-                )
+            raise InputError.counting(
+                "Attribute “{name}” is not stated by anyone in {n} province (first: {first}): take it out of "
+                "ATTRIBUTES, leave out fewer codes, or leave out the rows of this province.",
+                "Attribute “{name}” is not stated by anyone in {n} provinces (first: {first}): take it out of "
+                "ATTRIBUTES, leave out fewer codes, or leave out the rows of these provinces.",
+                int(empty.sum()),
+                name=name,
+                first=first_values(data.provinces[empty]),
             )
         used = table.any(axis=0)
         shares[name] = Shares(column.categories[used], table[:, used] / totals)
@@ -165,14 +162,14 @@ def read_microdata(
     attributes or rows, and where a weight is missing, negative or no number.
     """
     if not attributes:
-        raise InputError(tr("ATTRIBUTES is empty: choose at least one field of MICRODATA."))
+        raise InputError.saying("ATTRIBUTES is empty: choose at least one field of MICRODATA.")
     province = column_from_values([identifier_text(value) for value in provinces])
     weight = _checked_weights(weights, len(province))
     known = np.array([label is not None for label in province.categories], bool)
     placed = known[province.codes]
     used = placed & (weight > 0)
     if not used.any():
-        raise InputError(tr("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields."))
+        raise InputError.saying("No row of MICRODATA has a PROVINCE and a weight above 0: choose other fields.")
     _check_magnitudes(weight[used])
     notes = _left_out(int((~placed).sum()), int((placed & (weight <= 0)).sum()))
     columns = {name: column_from_values(values) for name, values in attributes.items()}
@@ -225,12 +222,10 @@ def _codes_by_attribute(missing: MissingCodes, attributes: list[str]) -> dict[st
 def _refuse_unknown(names: Collection[str], attributes: Collection[str]) -> None:
     unknown = [name for name in names if name not in attributes]
     if unknown:
-        raise InputError(
-            tr(
-                "MISSING names {first}, which is not among ATTRIBUTES: choose among {known}.",
-                first=first_values(unknown),
-                known=first_values(attributes, len(attributes)),
-            )
+        raise InputError.saying(
+            "MISSING names {first}, which is not among ATTRIBUTES: choose among {known}.",
+            first=first_values(unknown),
+            known=first_values(attributes, len(attributes)),
         )
 
 
@@ -238,13 +233,11 @@ def _check_magnitudes(weights: np.ndarray) -> None:
     """Refuse weights above 0 whose sum cannot be told, or beside which the smallest would vanish. Raises InputError."""
     total = float(weights.sum(dtype=np.longdouble))
     if total >= MOST_RECORDS or weights.min() < total / MOST_RECORDS:
-        raise InputError(
-            tr(
-                "WEIGHT is between {least:.3g} and {most:.3g}: these cannot be counted together exactly. A weight says "
-                "how many people a row stands for: correct them, or leave WEIGHT empty to count every row once.",
-                least=float(weights.min()),
-                most=float(weights.max()),
-            )
+        raise InputError.saying(
+            "WEIGHT is between {least:.3g} and {most:.3g}: these cannot be counted together exactly. A weight says how "
+            "many people a row stands for: correct them, or leave WEIGHT empty to count every row once.",
+            least=float(weights.min()),
+            most=float(weights.max()),
         )
 
 

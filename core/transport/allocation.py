@@ -60,12 +60,10 @@ def allocate(
     loads = _cold_start(arcs, capacity)
     if start is not None:
         if len(start.prices) != len(facilities):
-            raise InputError(
-                tr(
-                    "The start has {facilities}, but there are {n_facilities}.",
-                    facilities=_facilities(len(start.prices)),
-                    n_facilities=len(facilities),
-                )
+            raise InputError.saying(
+                "The start has {facilities}, but there are {n_facilities}.",
+                facilities=_facilities(len(start.prices)),
+                n_facilities=len(facilities),
             )
         loads = _start(arcs, start.prices, capacity, WARM_WORTH * loads.excess) or loads
     relief = Relief(loads)
@@ -80,8 +78,8 @@ def allocate(
     bound = lower_bound(points, facilities, capacity, loads.prices)
     gap = max(cost - bound, 0.0) / cost if cost > 0 else 0.0
     if gap > GAP_ALARM:
-        raise VbasError(
-            tr("The allocation could not be proved optimal (gap {gap:.1e}): please report these points.", gap=gap)
+        raise VbasError.saying(
+            "The allocation could not be proved optimal (gap {gap:.1e}): please report these points.", gap=gap
         )
     return Allocation(loads.facility_of, loads.load, capacity, loads.prices, cost, gap, n_chains)
 
@@ -173,23 +171,21 @@ def _checked(points: np.ndarray, facilities: np.ndarray, capacity: int) -> tuple
         if not len(values):
             raise InputError(none)
         if not np.isfinite(values).all():
-            raise InputError(
-                tr(
-                    "The coordinates of {things} are not finite.",
-                    things=things(int((~np.isfinite(values).all(axis=1)).sum())),
-                )
+            raise InputError.saying(
+                "The coordinates of {things} are not finite.",
+                things=things(int((~np.isfinite(values).all(axis=1)).sum())),
             )
     if capacity != int(capacity) or capacity < 1:
-        raise InputError(tr("The capacity is {capacity}, but must be a whole number, at least 1.", capacity=capacity))
+        raise InputError.saying(
+            "The capacity is {capacity}, but must be a whole number, at least 1.", capacity=capacity
+        )
     if len(facilities) * int(capacity) < len(points):
-        raise InputError(
-            tr(
-                "{facilities} of capacity {capacity} cannot serve {destinations}: "
-                "raise the capacity to {needed} or add facilities.",
-                facilities=_facilities(len(facilities)),
-                capacity=int(capacity),
-                destinations=_destinations(len(points)),
-                needed=-(-len(points) // len(facilities)),
-            )
+        raise InputError.saying(
+            "{facilities} of capacity {capacity} cannot serve {destinations}: raise the capacity to {needed} or add "
+            "facilities.",
+            facilities=_facilities(len(facilities)),
+            capacity=int(capacity),
+            destinations=_destinations(len(points)),
+            needed=-(-len(points) // len(facilities)),
         )
     return points, facilities, int(capacity)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import VbasError
-from ..language import tr
 from ..scientific import spatial
 from .loads import Loads, Move, smallest_by_group
 
@@ -71,7 +70,7 @@ class Relief:
                 at = heapq.heappop(horizons)[1]
                 self._widen(at)
             elif waiting[at] == np.inf:
-                raise VbasError(tr("No facility with room can be reached: please report these points."))
+                raise VbasError.saying("No facility with room can be reached: please report these points.")
             elif load[at] < self.loads.capacity:
                 break
             else:

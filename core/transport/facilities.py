@@ -19,12 +19,10 @@ ROUND_LIMIT = 10_000
 def check_capacity_factor(factor: float, parameter: str = "CAPACITY_FACTOR") -> None:
     """Raises InputError, which names the parameter, for a factor that is neither 0 nor at least 1."""
     if factor != UNLIMITED and not (math.isfinite(factor) and factor >= 1):
-        raise InputError(
-            tr(
-                "{parameter} is {factor:g}, but must be at least 1, the even share of the areas, or 0 for no limit.",
-                parameter=parameter,
-                factor=factor,
-            )
+        raise InputError.saying(
+            "{parameter} is {factor:g}, but must be at least 1, the even share of the areas, or 0 for no limit.",
+            parameter=parameter,
+            factor=factor,
         )
 
 
@@ -55,13 +53,11 @@ def first_facilities(
     if not start_sites:
         return alternate_location_allocation(points, n_facilities, progress)
     if len(start_sites) != n_facilities:
-        raise InputError(
-            plural(
-                "SITES has {n} point, but the number of sites is {n_sites}: give as many.",
-                "SITES has {n} points, but the number of sites is {n_sites}: give as many.",
-                len(start_sites),
-                n_sites=n_facilities,
-            )
+        raise InputError.counting(
+            "SITES has {n} point, but the number of sites is {n_sites}: give as many.",
+            "SITES has {n} points, but the number of sites is {n_sites}: give as many.",
+            len(start_sites),
+            n_sites=n_facilities,
         )
     return np.array(start_sites, float)
 
@@ -75,12 +71,10 @@ def alternate_location_allocation(points: np.ndarray, n_facilities: int, progres
     Raises InputError unless 1 <= n_facilities <= n.
     """
     if not 1 <= n_facilities <= len(points):
-        raise InputError(
-            tr(
-                "The number of sites is {n_sites}, but must be between 1 and the number of areas, {n_points}.",
-                n_sites=n_facilities,
-                n_points=len(points),
-            )
+        raise InputError.saying(
+            "The number of sites is {n_sites}, but must be between 1 and the number of areas, {n_points}.",
+            n_sites=n_facilities,
+            n_points=len(points),
         )
     facility_of = equal_groups(points, n_facilities)
     facilities = mean_centres(points, facility_of, n_facilities)
@@ -94,11 +88,8 @@ def alternate_location_allocation(points: np.ndarray, n_facilities: int, progres
         facility_of = np.where(moves, nearest, facility_of)
         facilities = recentred(points, facility_of, facilities)
         progress(1.0 - 0.5 ** (rounds / 20))
-    raise VbasError(
-        tr(
-            "The seeding did not settle within {round_limit} rounds: please report these points.",
-            round_limit=ROUND_LIMIT,
-        )
+    raise VbasError.saying(
+        "The seeding did not settle within {round_limit} rounds: please report these points.", round_limit=ROUND_LIMIT
     )
 
 

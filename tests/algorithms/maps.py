@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from qgis.core import (
-    QgsFeatureRequest,
-    QgsMapRendererCustomPainterJob,
-    QgsMapSettings,
-    QgsRenderContext,
-)
+from qgis.core import QgsFeatureRequest, QgsMapRendererCustomPainterJob, QgsMapSettings, QgsRenderContext
 from qgis.PyQt.QtCore import QSize
 from qgis.PyQt.QtGui import QColor, QImage, QPainter
 

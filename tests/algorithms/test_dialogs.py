@@ -350,7 +350,7 @@ FORMS: dict[str, dict[str, Any]] = {
         "CELLS": "@cells",
         "CELL_ID": "cell",
         "POPULATIONS": ["people_1", "people_2"],
-        "K": 60,
+        "K": 30,
         "CROSSWALK": "@blocks",
     },
     "dotmap": {

@@ -42,11 +42,22 @@ def rows(run, names):
     return Counter(tuple(row[name] or None for name in ("vbas_region", *names)) for row in run.rows("RELEASED_RECORDS"))
 
 
+EXPECTED: dict[str, Counter] = {}  # worked out once: what the run gives whose fields have other names
+
+
+@pytest.fixture
+def expected(anonymize):
+    """The rows by sex and age, and those by diagnosis, too, in which the fields are called as they are."""
+    if not EXPECTED:
+        EXPECTED["plain"] = rows(anonymize(), ("sex", "age"))
+        EXPECTED["kept"] = rows(anonymize(KEEP_FIELDS=["diagnosis"]), ("sex", "age", "diagnosis"))
+    return EXPECTED
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["memory", "gpkg", "csv"])
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
-def test_fields_may_be_called_as_our_own(anonymize, grid, tmp_path, names, ending):
-    expected = rows(anonymize(KEEP_FIELDS=["diagnosis"]), ("sex", "age", "diagnosis"))
+def test_fields_may_be_called_as_our_own(anonymize, expected, grid, tmp_path, names, ending):
     records, output = renamed(grid[1], names), "memory:"
     if ending != "memory":
         output = str(tmp_path / f"out.{ending}")
@@ -57,15 +68,14 @@ def test_fields_may_be_called_as_our_own(anonymize, grid, tmp_path, names, endin
     found = rows(done, names)
     if ending == "csv":
         found = Counter({(int(r), s, a and int(a), d): n for (r, s, a, d), n in found.items()})
-    assert found == expected
+    assert found == expected["kept"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["vbas_numbers", "main", "temp", "vbas_query", "size", "n", "a", "x"])
-def test_a_geopackage_may_be_called_as_our_own(anonymize, tmp_path, name):
-    expected = rows(anonymize(), ("sex", "age"))
+def test_a_geopackage_may_be_called_as_our_own(anonymize, expected, tmp_path, name):
     done = anonymize(RELEASED_RECORDS=str(tmp_path / f"{name}.gpkg"))
-    assert rows(done, ("sex", "age")) == expected
+    assert rows(done, ("sex", "age")) == expected["plain"]
 
 
 @pytest.mark.parametrize("parameter", ["QUASI_IDENTIFIERS", "KEEP_FIELDS"])

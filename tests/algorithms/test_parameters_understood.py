@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from qgis.core import (
-    QgsApplication,
-    QgsProcessingContext,
-    QgsProcessingException,
-    QgsProcessingFeedback,
-    QgsProperty,
-)
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingException, QgsProcessingFeedback, QgsProperty
 from qgis.PyQt.QtCore import QVariant
 
 from vbas.algorithms.catalogue import ALGORITHMS

@@ -168,6 +168,7 @@ def test_a_table_that_cannot_be_closed_is_not_written(anonymize, place, sql, rea
     assert sql(TABLES) == []
 
 
+# QGIS is loaded once: each line asks for a copy of the process, which is killed in the midst of its run.
 KILLED = """
 import os, sys
 from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback
@@ -179,37 +180,63 @@ from vbas.algorithms.layers.delivery import outputs
 from vbas.vbas_plugin.provider import VbasProvider
 provider = VbasProvider()
 QgsApplication.processingRegistry().addProvider(provider)
-where, place = sys.argv[1:]
+
 def kill(*_):
     os.kill(os.getpid(), 9)
-kind = postgres.PostgresPlace if place.startswith("postgres") else sqlite.SqlitePlace
-if where == "made":
-    kind.close_to_others = kill
-elif where == "written":
-    outputs.check_layer = kill
-else:
-    kind.check = kill
-areas, records = make_grid()
-given = {"REGIONS": areas, "REGION_ID": "da", "RECORDS": records, "RECORD_REGION": "home",
-         "QUASI_IDENTIFIERS": ["sex", "age"], "RELEASED_RECORDS": place}
-QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create().run(
-    given, QgsProcessingContext(), QgsProcessingFeedback(False), {}, False)
+
+def run(where, place):
+    kind = postgres.PostgresPlace if place.startswith("postgres") else sqlite.SqlitePlace
+    if where == "made":
+        kind.close_to_others = kill
+    elif where == "written":
+        outputs.check_layer = kill
+    else:
+        kind.check = kill
+    areas, records = make_grid()
+    given = {"REGIONS": areas, "REGION_ID": "da", "RECORDS": records, "RECORD_REGION": "home",
+             "QUASI_IDENTIFIERS": ["sex", "age"], "RELEASED_RECORDS": place}
+    QgsApplication.processingRegistry().algorithmById("vbas:anonymize").create().run(
+        given, QgsProcessingContext(), QgsProcessingFeedback(False), {}, False)
+
+for line in sys.stdin:
+    copy = os.fork()
+    if not copy:
+        try:
+            run(*line.rstrip().split(" ", 1))
+        finally:
+            os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]), file=sys.stderr, flush=True)
 """
+
+
+@pytest.fixture(scope="module")
+def killed():
+    """killed(where, place): how a run ended that was to be killed there."""
+    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'build/package'}", "QT_QPA_PLATFORM": "offscreen", "PATH": "/usr/bin"}
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+
+        def end_of(where, place):
+            assert process.stderr is not None
+            print(where, place, file=process.stdin, flush=True)
+            return next(int(line) for line in process.stderr if line.strip().lstrip("-").isdigit())
+
+        yield end_of
+        process.communicate(timeout=120)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("replaces", [True, False])
 @pytest.mark.parametrize("where", ["made", "written", "put"])
 def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
-    anonymize, server, place, sql, readers, monkeypatch, where, replaces
+    anonymize, server, place, sql, readers, killed, monkeypatch, where, replaces
 ):
     if replaces:
         sql("CREATE TABLE released (a int)")
         sql("INSERT INTO released VALUES (7)")
         sql("COMMENT ON TABLE released IS 'of last year'")
-    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'build/package'}", "QT_QPA_PLATFORM": "offscreen", "PATH": "/usr/bin"}
-    done = subprocess.run([sys.executable, "-c", KILLED, where, place], timeout=120, env=environment, check=False)
-    assert done.returncode == -9
+    assert killed(where, place) == -9
     reader = Reader(server)
     left = {name: rows for name, rows in reader.look().items() if name != "released" or not replaces or where == "put"}
     if where == "made":
@@ -254,15 +281,13 @@ def test_what_a_killed_run_leaves_nobody_reads_and_the_next_run_clears(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["written", "put"])
-def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize, tmp_path, where):
+def test_what_a_killed_run_leaves_in_a_geopackage_is_cleared_or_named(anonymize, killed, tmp_path, where):
     """Who may read the file may read it until then."""
     file = tmp_path / "all.gpkg"
     place = f"ogr:dbname='{file}' table=\"released\""
     anonymize(CROSSWALK=str(file))
     anonymize(RELEASED_RECORDS=place)
-    environment = {"PYTHONPATH": f"{ROOT}:{ROOT / 'build/package'}", "QT_QPA_PLATFORM": "offscreen", "PATH": "/usr/bin"}
-    done = subprocess.run([sys.executable, "-c", KILLED, where, place], timeout=120, env=environment, check=False)
-    assert done.returncode == -9
+    assert killed(where, place) == -9
     (left,) = [name for name in other_tables(file, "all") if name.startswith("vbas_")]
     done = anonymize(RELEASED_RECORDS=place)
     assert len([one for one in done.log if left in one and "ended before its end" in one]) == 1

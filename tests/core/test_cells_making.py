@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 from vbas.core.cells import Minimum, PartitionOptions, make_cells, partition_cells
 from vbas.core.cells.cells import cells_of_points, cells_of_polygons, grid_borders, grid_size
 from vbas.core.cells.measures import PackedMinimums, describe_groups
-from vbas.core.cells.partition import (
-    BRANCHES_OUT,
-    connected_areas,
-    cut_into_chunks,
-    large_areas,
-    leave_out_branching,
-)
+from vbas.core.cells.partition import BRANCHES_OUT, connected_areas, cut_into_chunks, large_areas, leave_out_branching
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.errors import InputError, VbasError
 from vbas.core.report.partition import median_person

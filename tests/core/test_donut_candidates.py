@@ -14,13 +14,7 @@ from vbas.benchmarks import point_attacks
 from vbas.core.masking import candidates as candidates_module
 from vbas.core.masking.audit import Masker, Trial, audit, donuts
 from vbas.core.masking.candidates import candidates, candidates_of_all, hiding, hold_back
-from vbas.core.masking.donut import (
-    EARLIER_ELSEWHERE,
-    FEW_CANDIDATES,
-    MASKED,
-    donut_mask,
-    unmasked_sentence,
-)
+from vbas.core.masking.donut import EARLIER_ELSEWHERE, FEW_CANDIDATES, MASKED, donut_mask, unmasked_sentence
 from vbas.core.masking.homes import homes_of
 from vbas.core.masking.placing import own_areas
 from vbas.core.masking.populations import Households

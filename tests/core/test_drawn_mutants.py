@@ -74,17 +74,30 @@ def test_a_break_is_held_against_the_cheapest_tests_that_reach_it_within_the_bud
     assert drawing.Reached([(of_constants, 1.0)], lines | {one.file: {}}).of(one, 3.5) == []
 
 
+@pytest.fixture(scope="module")
+def every_break():
+    """Those of all rooms, which take a while to be found."""
+    return drawing.all_breaks()
+
+
+@pytest.fixture
+def found_once(every_break, monkeypatch):
+    """The program takes them as they were found."""
+    monkeypatch.setattr(drawing, "all_breaks", lambda: every_break)
+
+
 @pytest.mark.slow
-def test_reasons_are_of_breaks_that_can_be_drawn():
-    breaks = {one.key for one in drawing.all_breaks()}
+def test_reasons_are_of_breaks_that_can_be_drawn(every_break):
+    breaks = {one.key for one in every_break}
     told = drawing.reasons()
     assert [key for key in told if key not in breaks] == [] and all(told.values())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("outcome", "ends_with"), [("killed", 0), ("survived", 1)])
-def test_what_is_known_is_told_without_trying_anything(tmp_path, capsys, outcome, ends_with):
-    kept, one = tmp_path / "kept.jsonl", drawing.drawn(drawing.all_breaks(), 1, 1)[0]
+@pytest.mark.usefixtures("found_once")
+def test_what_is_known_is_told_without_trying_anything(tmp_path, capsys, every_break, outcome, ends_with):
+    kept, one = tmp_path / "kept.jsonl", drawing.drawn(every_break, 1, 1)[0]
     row = {"key": one.key, "line": "1", "outcome": outcome, "by": "", "tests": "1"}
     kept.write_text(json.dumps(row) + "\n", encoding="utf-8")
     known = kept.read_bytes()
@@ -136,6 +149,7 @@ def test_lines_of_a_run_that_was_ended_early_are_not_taken_for_all(tree, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("found_once")
 def test_nothing_is_tried_with_lines_of_a_run_that_was_ended_early(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(drawing, "copy_of_the_tree", lambda: nullcontext(tmp_path))
     (tmp_path / "reached.json").write_text('{"tests": [], "lines": {}}')

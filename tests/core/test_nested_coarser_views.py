@@ -14,10 +14,7 @@ from vbas.core.evaluation import evaluate
 from vbas.core.generalising import make_hierarchy
 from vbas.core.generalising.texts import with_values_as_text
 from vbas.core.levels import with_coarser_values
-from vbas.core.nesting.coarser import (
-    check_no_area_released,
-    nest_coarser,
-)
+from vbas.core.nesting.coarser import check_no_area_released, nest_coarser
 from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released, as_they_were, coarser_by_value, n_released_coarser

@@ -13,12 +13,7 @@ import pytest
 from vbas.core.crosswalk import number_compactly
 from vbas.core.nesting import optimum, series_optimum
 from vbas.core.nesting.optimum import NOT_SHOWN, ProfileCells, best_levels, patterns_for
-from vbas.core.nesting.series_optimum import (
-    MOST_STATES,
-    _most_promising,
-    _States,
-    _with_part,
-)
+from vbas.core.nesting.series_optimum import MOST_STATES, _most_promising, _States, _with_part
 from vbas.core.nesting.tree import tree_of
 
 from ..each import for_each_seed

@@ -14,14 +14,7 @@ from scipy import sparse
 from vbas.core.areas import make_areas
 from vbas.core.crosswalk import Crosswalk
 from vbas.core.disclosure.block import Block, Storeys
-from vbas.core.disclosure.block_flows import (
-    Flows,
-    _beside,
-    _counted_as_one,
-    _Movable,
-    _who_may_move,
-    freed_by_flows,
-)
+from vbas.core.disclosure.block_flows import Flows, _beside, _counted_as_one, _Movable, _who_may_move, freed_by_flows
 from vbas.core.disclosure.count_tables import MANY, own_totals
 from vbas.core.disclosure.exchanges import left_places_of, places_of
 from vbas.core.disclosure.following import following, follows_anyway

@@ -18,12 +18,7 @@ from vbas.core.nesting.decoys import Conditions, Secrets
 from vbas.core.nesting.planning import nest
 from vbas.core.plan import Plan
 from vbas.core.privacy import beside
-from vbas.core.privacy.beside import (
-    TablesBeside,
-    hold_beside_and_together,
-    people_beside,
-    too_many_together,
-)
+from vbas.core.privacy.beside import TablesBeside, hold_beside_and_together, people_beside, too_many_together
 from vbas.core.privacy.count_rows import CountRows
 from vbas.core.privacy.derivable import NO_SMALL_COUNT
 from vbas.core.records.columns import column_from_values

@@ -19,12 +19,7 @@ from vbas.core.levels import Levels
 from vbas.core.publish.register.chain import CHAIN, SINCE_CHAINS, _lost_chain, chain_of
 from vbas.core.publish.register.listing import approving, releases_in, taking_out
 from vbas.core.publish.register.masked_points import new_masking
-from vbas.core.publish.register.published_releases import (
-    earlier_releases,
-    entry_of,
-    new_entry,
-    read_register,
-)
+from vbas.core.publish.register.published_releases import earlier_releases, entry_of, new_entry, read_register
 from vbas.core.synthetic.hamlet import hamlet
 
 VERIFY = Path(__file__).resolve().parents[2] / "verify" / "chain.py"

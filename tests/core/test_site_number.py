@@ -11,14 +11,7 @@ from vbas.core.errors import InputError
 from vbas.core.profile import profile_records
 from vbas.core.records.columns import column_from_values
 from vbas.core.site_number import APPROACHES, SiteNumberOptions
-from vbas.core.site_number.cutoff import (
-    GAPS_MODELS,
-    MIDDLE,
-    MiddleModel,
-    class_entropy,
-    gaps_model,
-    sites_for_cutoff,
-)
+from vbas.core.site_number.cutoff import GAPS_MODELS, MIDDLE, MiddleModel, class_entropy, gaps_model, sites_for_cutoff
 
 
 def profile_of(sex, age, n_regions=10):

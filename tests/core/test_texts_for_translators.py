@@ -17,7 +17,8 @@ import vbas
 
 ROOT = Path(vbas.__file__).resolve().parent
 FOLDERS = ("core", "algorithms", "vbas_plugin", "scripts")
-MARKS = ("tr", "plural", "as_data")
+OF_SEVERAL = ("plural", "counting")
+MARKS = ("tr", "saying", *OF_SEVERAL, "as_data")
 # Names of Python that are words of people too.
 WORDS = {
     *(
@@ -73,10 +74,11 @@ def _texts() -> list[tuple[str, str, str]]:
     found = []
     for path in sorted(one for folder in FOLDERS for one in (ROOT / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
-                for one in node.args[: 2 if node.func.id == "plural" else 1]:
+            called = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+            if isinstance(node, ast.Call) and called in MARKS:
+                for one in node.args[: 2 if called in OF_SEVERAL else 1]:
                     if isinstance(one, ast.Constant) and isinstance(one.value, str):
-                        found.append((f"{path.relative_to(ROOT)}:{node.lineno}", one.value, node.func.id))
+                        found.append((f"{path.relative_to(ROOT)}:{node.lineno}", one.value, called))
     return found
 
 
@@ -107,7 +109,7 @@ def _speaks(name: str) -> bool:
 
 def _uncounted(text: str, function: str) -> list[str]:
     """The numbers of a text that would stand before several where there is one."""
-    of_plural = {"n", "count"} if function == "plural" else set()  # “count” is n as readers like it
+    of_plural = {"n", "count"} if function in OF_SEVERAL else set()  # “count” is n as readers like it
     return [
         match[0]
         for match in COUNTED.finditer(text)

@@ -18,10 +18,7 @@ from vbas.core.records.columns import column_from_values
 from vbas.core.records.matching import match_records
 from vbas.core.records.table import HOUSEHOLDS, PERSONS, RecordTable
 from vbas.core.releases.keeping import NOBODY
-from vbas.core.releases.update_refused import (
-    check_updated_members,
-    check_updated_releases,
-)
+from vbas.core.releases.update_refused import check_updated_members, check_updated_releases
 from vbas.core.releases.updating import (
     SHOWN,
     Update,

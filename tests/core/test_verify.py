@@ -27,15 +27,7 @@ from vbas.core.publish.register.listing import taking_out
 
 from ..exploring import tried
 from ..systems import of_posix
-from .package_cases import (
-    VERIFY,
-    damage,
-    drawn_account,
-    format_of,
-    tables_of,
-    verify_module,
-    write_damaged,
-)
+from .package_cases import VERIFY, damage, drawn_account, format_of, tables_of, verify_module, write_damaged
 
 SAYS = {"holds": True, "does not hold": False, "not looked at": None}
 

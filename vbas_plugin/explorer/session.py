@@ -179,12 +179,10 @@ class ExplorerSession(QObject):
         def work(job: Job) -> ExplorerState:
             point = state.curve.most_within(percent, part(job.progress, 0.0, 0.8))
             if point is None:
-                raise InputError(
-                    tr(
-                        "No number of regions suppresses at most {budget:.3g} %: even one region takes {least:.3g} %.",
-                        budget=percent,
-                        least=rounded_up(state.curve.point(1).percent),
-                    )
+                raise InputError.saying(
+                    "No number of regions suppresses at most {budget:.3g} %: even one region takes {least:.3g} %.",
+                    budget=percent,
+                    least=rounded_up(state.curve.point(1).percent),
                 )
             return _at(state, point.n_sites, job)
 

@@ -5,21 +5,13 @@ from __future__ import annotations
 import threading
 from typing import Any, Callable, TypeVar
 
-from qgis.core import (
-    Qgis,
-    QgsApplication,
-    QgsMessageLog,
-    QgsProcessingException,
-    QgsProcessingFeedback,
-    QgsTask,
-)
+from qgis.core import Qgis, QgsApplication, QgsMessageLog, QgsProcessingException, QgsProcessingFeedback, QgsTask
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ...algorithms.form.refusals import fault_of_the_program
 from ...algorithms.layers.leaving import LONGEST_WAIT
 from ...core.dataclass import dataclass
 from ...core.errors import Cancelled, VbasError
-from ...core.language import tr
 from ...core.secrecy import without_secrets
 
 Work = Callable[["Job"], object]
@@ -85,7 +77,7 @@ class Job(QgsTask):
     def progress(self, fraction: float) -> None:
         """What the methods report to; raises Cancelled once the job is cancelled."""
         if self.cancelled:
-            raise Cancelled(tr("Cancelled."))
+            raise Cancelled.saying("Cancelled.")
         self.feedback.setProgress(100.0 * fraction)
 
     def run(self) -> bool:
@@ -163,7 +155,7 @@ class Worker(QObject):
         if job is not None:
             job.cancel()
         if job is None or job.asked is not asked or not job.begun:
-            self._answer(lambda: asked.failed(Cancelled(tr("Cancelled."))))
+            self._answer(lambda: asked.failed(Cancelled.saying("Cancelled.")))
 
     def stop(self) -> None:
         """Stop whatever runs and wait until it has, so that what it reads may go away; nobody hears of it."""
@@ -193,7 +185,7 @@ class Worker(QObject):
         self._job, asked = None, job.asked
         if asked is not None and asked is self._asked:
             if job.cancelled:
-                self._answer(lambda: asked.failed(Cancelled(tr("Cancelled."))))
+                self._answer(lambda: asked.failed(Cancelled.saying("Cancelled.")))
             elif (error := job.error) is not None:
                 self._answer(lambda: asked.failed(error))
             else:

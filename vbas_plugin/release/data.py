@@ -13,10 +13,7 @@ from qgis.PyQt.QtWidgets import QCheckBox, QVBoxLayout, QWidget
 
 from ...algorithms.compat import offer_layers
 from ...algorithms.explorer_data import Reading
-from ...algorithms.form.usual_layers import (
-    area_field_of,
-    id_field_of,
-)
+from ...algorithms.form.usual_layers import area_field_of, id_field_of
 from ...core import counted
 from ...core.errors import Cancelled, VbasError
 from ...core.language import tr

@@ -43,12 +43,12 @@ def _settings_of(file: Path) -> Mapping[str, object]:
         try:
             return read_job(file)
         except ImportError as error:  # Python 3.9 and 3.10 read no TOML by themselves
-            raise InputError(tr("{file} cannot be read: Python has no package tomli.", file=file)) from error
+            raise InputError.saying("{file} cannot be read: Python has no package tomli.", file=file) from error
     try:
         described = json.loads(file.read_text("utf-8"))
         settings = described["vbas"]["made_by"]["settings"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(tr("{file} describes no release of VBAS.", file=file)) from error
+        raise InputError.saying("{file} describes no release of VBAS.", file=file) from error
     return {name: value for name, value in settings.items() if not str(value).startswith("[")}  # lists are told as text
 
 

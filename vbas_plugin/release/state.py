@@ -11,18 +11,7 @@ from dataclasses import field
 
 from ...core.dataclass import dataclass
 from ...core.language import tr
-from ...core.preparing.roles import (
-    AREA,
-    HOUSEHOLD,
-    KEEP,
-    LEAVE_OUT,
-    PERIOD,
-    PERSON,
-    QUASI,
-    ROLES,
-    SENSITIVE,
-    SINGLE,
-)
+from ...core.preparing.roles import AREA, HOUSEHOLD, KEEP, LEAVE_OUT, PERIOD, PERSON, QUASI, ROLES, SENSITIVE, SINGLE
 from ...core.records.matching import STOP, SUPPRESS
 
 LEAST_DIFFERENT = 2  # values of a sensitive field that a class shows, where nothing else is said

@@ -64,12 +64,10 @@ class PostgresPlace(TablePlace):
         try:
             taken, message = hold.executeSql(sql.hold(self._schema, self._final))
             if not taken and "lock timeout" in message:
-                raise VbasError(
-                    tr(
-                        "{name}: another run is writing to {target}: wait until it has ended, or choose another place.",
-                        name=self._name,
-                        target=self._final,
-                    )
+                raise VbasError.saying(
+                    "{name}: another run is writing to {target}: wait until it has ended, or choose another place.",
+                    name=self._name,
+                    target=self._final,
                 )
             if not taken:
                 raise self._said(message)
@@ -83,13 +81,11 @@ class PostgresPlace(TablePlace):
         self._ask(sql.closed(self._schema, self._new, self._rights))
         others = self._rights_of(self._new)
         if others:
-            raise VbasError(
-                tr(
-                    "{name}: {roles} may read the table while it is written, before it is counted, and that could not "
-                    "be taken back: write into another schema, or into a file.",
-                    name=self._name,
-                    roles=first_values(sorted({right.role for right in others})),
-                )
+            raise VbasError.saying(
+                "{name}: {roles} may read the table while it is written, before it is counted, and that could not be "
+                "taken back: write into another schema, or into a file.",
+                name=self._name,
+                roles=first_values(sorted({right.role for right in others})),
             )
 
     def put(self) -> None:
@@ -237,7 +233,7 @@ class PostgresPlace(TablePlace):
 
     def _said(self, message: str) -> VbasError:
         said = first_line(Exception(message), self._table)
-        return VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said))
+        return VbasError.saying("{name}: the database says: {first_line}", name=self._name, first_line=said)
 
     def _schema_of(self, table: DatabaseTable) -> str:
         return table.schema or str(self._ask("SELECT current_schema()")[0][0])

@@ -107,7 +107,9 @@ class SqlitePlace(TablePlace):
             ) as connection:
                 yield connection
         except sqlite3.Error as error:
-            raise VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=error)) from error
+            raise VbasError.saying(
+                "{name}: the database says: {first_line}", name=self._name, first_line=error
+            ) from error
 
     def _into_the_file(self) -> None:
         """Rows that SQLite keeps in a journal beside the file go into it: whoever copies the file has all of them.

@@ -179,4 +179,6 @@ class TablePlace(Place):
                 return action(self._table.connect())
         except Exception as error:  # QGIS 3.22 raises a kind that it does not export
             said = first_line(error, self._table)
-            raise VbasError(tr("{name}: the database says: {first_line}", name=self._name, first_line=said)) from None
+            raise VbasError.saying(
+                "{name}: the database says: {first_line}", name=self._name, first_line=said
+            ) from None

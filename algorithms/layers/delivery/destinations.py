@@ -104,14 +104,12 @@ def _refuse_shown(name: str, written: Iterable[Path], shown: list[tuple[str, str
             except FileNotFoundError:
                 break
             except OSError as error:
-                raise InputError(
-                    tr(
-                        "{name}: {file} cannot be replaced while this project shows it as “{layer}”: take that layer "
-                        "out of the project, or choose another place.",
-                        name=name,
-                        file=file,
-                        layer=layer,
-                    )
+                raise InputError.saying(
+                    "{name}: {file} cannot be replaced while this project shows it as “{layer}”: take that layer out "
+                    "of the project, or choose another place.",
+                    name=name,
+                    file=file,
+                    layer=layer,
                 ) from error
 
 
@@ -157,7 +155,7 @@ def _named(name: str, text: str, definition: QgsProcessingParameterDefinition) -
     if path.name:
         check_file_name(name, text if "|" in text else path.name, text)
     if os.path.isdir(path):  # noqa: PTH112 - that of Path fails for names that are too long
-        raise InputError(tr("{name}: {path} is a folder: give the name of a file in it.", name=name, path=path))
+        raise InputError.saying("{name}: {path} is a folder: give the name of a file in it.", name=name, path=path)
     if not path.suffix:
         path = path.with_name(f"{path.name}.{definition.defaultFileExtension()}")
     if path.suffix.lower() == ".gpkg":
@@ -177,14 +175,12 @@ def _no_folder(name: str, path: Path) -> str:
 
 def _refuse_secret(name: str, text: str) -> None:
     if holds_secret(text):  # the address of a database, without the word that says so
-        raise InputError(
-            tr(
-                "{name}: “{shown}” holds a password or token, and is no name of a file: choose another name, or write "
-                "an address of a database as QGIS does, such as {example}.",
-                name=name,
-                shown=without_secrets(text, text),
-                example="postgres://dbname='records' host=10.0.0.1 table=\"released\"",
-            )
+        raise InputError.saying(
+            "{name}: “{shown}” holds a password or token, and is no name of a file: choose another name, or write an "
+            "address of a database as QGIS does, such as {example}.",
+            name=name,
+            shown=without_secrets(text, text),
+            example="postgres://dbname='records' host=10.0.0.1 table=\"released\"",
         )
 
 
@@ -211,8 +207,8 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
                 raise InputError(wrong[wanted])
             return [path.suffix]
         if path.suffix.lower() not in PAGES:
-            raise InputError(
-                tr("{name} is a page: give a name that ends in .html, not “{suffix}”.", name=name, suffix=path.suffix)
+            raise InputError.saying(
+                "{name} is a page: give a name that ends in .html, not “{suffix}”.", name=name, suffix=path.suffix
             )
         return [path.suffix]
     has_shape = definition.dataType() != QgsProcessing.SourceType.TypeVector
@@ -221,14 +217,12 @@ def _endings(name: str, path: Path, definition: QgsProcessingParameterDefinition
         kind, use = (
             (tr("A layer"), tr(".gpkg, .geojson or .shp")) if has_shape else (tr("A table"), tr(".gpkg, .csv or .xlsx"))
         )
-        raise InputError(
-            tr(
-                "{name}: “{suffix}” is not a format that QGIS writes {kind} into and reads back: use {use}.",
-                name=name,
-                suffix=path.suffix,
-                kind=kind.lower(),
-                use=use,
-            )
+        raise InputError.saying(
+            "{name}: “{suffix}” is not a format that QGIS writes {kind} into and reads back: use {use}.",
+            name=name,
+            suffix=path.suffix,
+            kind=kind.lower(),
+            use=use,
         )
     if has_shape and path.suffix.lower() != ".gpkg":
         endings.append(STYLES[0])

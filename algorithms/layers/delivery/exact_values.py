@@ -36,15 +36,13 @@ def check_writable(output: str, table: Table) -> None:
         values = [value for value in table.distinct(position) if value is not None]
         wrong = [] if _holds_all(values, str(kind)) else [value for value in values if not _holds(value, str(kind))]
         if wrong:
-            raise InputError(
-                tr(
-                    "{output}: field “{one}” ({type}) cannot hold the values "
-                    "{first} unchanged: correct them, or take the field out.",
-                    output=output,
-                    one=field.name(),
-                    type=field.typeName() or kind,
-                    first=first_values(map(_visible, wrong)),
-                )
+            raise InputError.saying(
+                "{output}: field “{one}” ({type}) cannot hold the values {first} unchanged: correct them, or take the "
+                "field out.",
+                output=output,
+                one=field.name(),
+                type=field.typeName() or kind,
+                first=first_values(map(_visible, wrong)),
             )
 
 
@@ -80,34 +78,28 @@ def _check_names(output: str, fields: Sequence[QgsField]) -> None:
     for field in fields:
         name = field.name()
         if not name or any(ord(character) < 32 or ord(character) == 127 for character in name):
-            raise InputError(
-                tr(
-                    "{output}: a field named “{field}” cannot be written: rename it first.",
-                    output=output,
-                    field=_visible(name),
-                )
+            raise InputError.saying(
+                "{output}: a field named “{field}” cannot be written: rename it first.",
+                output=output,
+                field=_visible(name),
             )
         if name.lower() in used:
-            raise InputError(
-                tr(
-                    "{output} would have two fields called “{name}”, which files and databases do not tell "
-                    "apart: rename the field in the input first.",
-                    output=output,
-                    name=name,
-                )
+            raise InputError.saying(
+                "{output} would have two fields called “{name}”, which files and databases do not tell apart: rename "
+                "the field in the input first.",
+                output=output,
+                name=name,
             )
         used.add(name.lower())
 
 
 def _refuse_type(field: QgsField, parameter: str) -> None:
-    raise InputError(
-        tr(
-            "{parameter}: field “{one}” holds values of type {type}, which cannot be "
-            "written unchanged: choose a field of numbers, text, dates or times.",
-            parameter=parameter,
-            one=field.name(),
-            type=field.typeName() or tr("unknown"),
-        )
+    raise InputError.saying(
+        "{parameter}: field “{one}” holds values of type {type}, which cannot be written unchanged: choose a field of "
+        "numbers, text, dates or times.",
+        parameter=parameter,
+        one=field.name(),
+        type=field.typeName() or tr("unknown"),
     )
 
 

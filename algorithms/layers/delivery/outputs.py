@@ -12,12 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingFeedback,
-    QgsProcessingUtils,
-    QgsVectorLayer,
-)
+from qgis.core import QgsProcessing, QgsProcessingFeedback, QgsProcessingUtils, QgsVectorLayer
 
 from ....core.errors import InputError, VbasError
 from ....core.language import tr
@@ -187,7 +182,7 @@ class Outputs:
         if self.wanted(name):
             destination = self._destinations[name]
             if not isinstance(destination, Path):
-                raise InputError(tr("{name}: give the name of a file.", name=name))
+                raise InputError.saying("{name}: give the name of a file.", name=name)
             self._announcing.titles[name] = self._inputs.definition(name).description()
             with in_one_sentence(name), without_journals():
                 file = self._stage(name, destination)
@@ -334,7 +329,7 @@ class Outputs:
             made = None if place is None else place.close_to_others
             sink, identifier = fill_sink(self._inputs, name, table, made, part(progress, 0.0, WRITTEN))
         if sink is None:
-            raise VbasError(tr("{name} could not be created: check where it is to be written.", name=name))
+            raise VbasError.saying("{name} could not be created: check where it is to be written.", name=name)
         with silent_gdal():  # QGIS asks for a spatial index of what has no shapes; what is in the table is counted
             del sink
         layer = QgsProcessingUtils.mapLayerFromString(identifier, self._inputs.context)
@@ -360,13 +355,11 @@ def _warning_of_shapes(name: str, file: Path, table: Table) -> str:
     if table.geometry == "none" or suffix not in WITHOUT_SHAPES:
         return ""
     if not table.fields:
-        raise InputError(
-            tr(
-                "{name} is nothing but shapes, which a {suffix} file does not hold: give a name that ends in .gpkg, "
-                ".geojson or .shp.",
-                name=name,
-                suffix=suffix,
-            )
+        raise InputError.saying(
+            "{name} is nothing but shapes, which a {suffix} file does not hold: give a name that ends in .gpkg, "
+            ".geojson or .shp.",
+            name=name,
+            suffix=suffix,
         )
     return tr(
         "{name}: a {suffix} file holds no shapes, so its rows are written without. For a map give a name that ends in "

@@ -57,13 +57,11 @@ class _Classes:
         # A short row would leave a column out of the classes, and make one of several.
         other = next((len(row) for row in rows if len(row) != self.n_fields), self.n_fields)
         if other != self.n_fields:
-            raise VbasError(
-                tr(
-                    "What was written cannot be read back: a row has {other} of {n} fields. Nothing was kept; choose "
-                    "another format, such as GeoPackage.",
-                    other=other,
-                    n=self.n_fields,
-                )
+            raise VbasError.saying(
+                "What was written cannot be read back: a row has {other} of {n} fields. Nothing was kept; choose "
+                "another format, such as GeoPackage.",
+                other=other,
+                n=self.n_fields,
             )
         self.n_rows += len(rows) if copies is None else sum(copies)
         columns = [self._typed_column(position, column) for position, column in enumerate(zip(*rows))]
@@ -154,21 +152,17 @@ def _compare(output: str, read_back: ReadBack | None, table: Table, check: Secon
         return
     lost = [qgs_field.name() for qgs_field, name in zip(table.fields, read_back.names) if name is None]
     if lost:
-        raise InputError(
-            tr(
-                "{output}: the format cannot hold a field named {first} (its characters are changed): rename "
-                "it first or choose another format, such as GeoPackage.",
-                output=output,
-                first=first_values(lost),
-            )
+        raise InputError.saying(
+            "{output}: the format cannot hold a field named {first} (its characters are changed): rename it first or "
+            "choose another format, such as GeoPackage.",
+            output=output,
+            first=first_values(lost),
         )
     if check is not None and (read_back.smallest is None or read_back.smallest < check.k):
-        raise PrivacyError(
-            tr(
-                "The second count found a class of fewer than {k} records in {output}: nothing was kept.",
-                k=check.k,
-                output=output,
-            )
+        raise PrivacyError.saying(
+            "The second count found a class of fewer than {k} records in {output}: nothing was kept.",
+            k=check.k,
+            output=output,
         )
     _compare_values(output, read_back, table)
 
@@ -183,14 +177,12 @@ def _compare_values(output: str, read_back: ReadBack, table: Table) -> None:
             written = [value for value in written if isinstance(value, float) and is_long_whole(value)]
         changed = changed_values(written, values, str(kind_of(qgs_field))) if written else []
         if changed:
-            raise InputError(
-                tr(
-                    "{output}: the format does not keep the values {first} of field “{one}” as "
-                    "they are: choose another format, such as GeoPackage, or round or shorten them.",
-                    output=output,
-                    first=first_values(changed),
-                    one=qgs_field.name(),
-                )
+            raise InputError.saying(
+                "{output}: the format does not keep the values {first} of field “{one}” as they are: choose another "
+                "format, such as GeoPackage, or round or shorten them.",
+                output=output,
+                first=first_values(changed),
+                one=qgs_field.name(),
             )
 
 

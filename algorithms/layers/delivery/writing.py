@@ -45,8 +45,8 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
     options = QgsVectorFileWriter.SaveVectorOptions()
     options.driverName = QgsVectorFileWriter.driverForExtension(file.suffix.lstrip("."))
     if not options.driverName:
-        raise InputError(
-            tr("“{suffix}” is not a format that QGIS writes: use .gpkg, .csv or another known one.", suffix=file.suffix)
+        raise InputError.saying(
+            "“{suffix}” is not a format that QGIS writes: use .gpkg, .csv or another known one.", suffix=file.suffix
         )
     options.layerName = file.stem
     if options.driverName == "GPKG":
@@ -79,8 +79,8 @@ def write_file(file: Path, table: Table, title: str, progress: Progress = silent
         _stop_on(writer, file)
         del writer  # closes the file: what was not on the disk yet may fail only now
     if errors:
-        raise VbasError(
-            tr("{name} cannot be written: {errors}. Nothing was changed.", name=file.name, errors=errors[0])
+        raise VbasError.saying(
+            "{name} cannot be written: {errors}. Nothing was changed.", name=file.name, errors=errors[0]
         )
     if in_bulk:
         fill_geopackage(file, fields.names(), table, progress, _places(table), surfaces)
@@ -113,7 +113,7 @@ def write_bytes(file: Path, content: bytes) -> None:
     """The same for a file that is no text."""
     DISK.write(file, content)
     if DISK.read_bytes(file) != content:
-        raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
+        raise VbasError.saying("{name} was not written whole: nothing was kept.", name=file.name)
 
 
 @contextmanager
@@ -123,25 +123,19 @@ def in_one_sentence(output: str) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error, csv.Error, UnicodeError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise VbasError(
-            tr(
-                "{output} cannot be written: {reason}. Nothing was changed; make room for temporary files in "
-                "{folder}, or set TMPDIR to another folder.",
-                output=output,
-                reason=reason,
-                folder=DISK.temporary(),
-            )
+        raise VbasError.saying(
+            "{output} cannot be written: {reason}. Nothing was changed; make room for temporary files in {folder}, or "
+            "set TMPDIR to another folder.",
+            output=output,
+            reason=reason,
+            folder=DISK.temporary(),
         ) from error
 
 
 def _stop_on(writer: QgsVectorFileWriter, file: Path) -> None:
     if writer.hasError() != QgsVectorFileWriter.WriterError.NoError:
-        raise VbasError(
-            tr(
-                "{name} cannot be written: {error}. Nothing was changed.",
-                name=file.name,
-                error=writer.errorMessage(),
-            )
+        raise VbasError.saying(
+            "{name} cannot be written: {error}. Nothing was changed.", name=file.name, error=writer.errorMessage()
         )
 
 
@@ -175,7 +169,7 @@ def fill_sink(
         sink, identifier = inputs.algorithm.parameterAsSink(inputs.parameters, name, inputs.context, *made_of)
     except QgsProcessingException as error:
         reason = str(error).strip().rstrip(".")
-        raise VbasError(tr("{name} could not be written: {reason}.", name=name, reason=reason)) from error
+        raise VbasError.saying("{name} could not be written: {reason}.", name=name, reason=reason) from error
     if sink is None:
         return None, identifier
     try:
@@ -183,12 +177,10 @@ def fill_sink(
             made()  # before a row is in it
         fill(sink, table, progress)
         if not sink.flushBuffer():
-            raise VbasError(
-                tr(
-                    "{name} could not be written: {reason}.",
-                    name=name,
-                    reason=sink.lastError() or tr("its last rows were not taken"),
-                )
+            raise VbasError.saying(
+                "{name} could not be written: {reason}.",
+                name=name,
+                reason=sink.lastError() or tr("its last rows were not taken"),
             )
     except BaseException:
         # What is raised holds on to it, by its frames, until the table that it writes into is gone.
@@ -216,12 +208,8 @@ def fill(sink: QgsFeatureSink, table: Table, progress: Progress = silent) -> Non
                     geometry.fromWkb(shapes[start + i])
                 feature.setGeometry(geometry)
             if not sink.addFeature(feature, QgsFeatureSink.Flag.FastInsert):
-                raise VbasError(
-                    tr(
-                        "Row {start} could not be written: {reason}.",
-                        start=start + i + 1,
-                        reason=sink.lastError(),
-                    )
+                raise VbasError.saying(
+                    "Row {start} could not be written: {reason}.", start=start + i + 1, reason=sink.lastError()
                 )
 
 

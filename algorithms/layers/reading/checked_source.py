@@ -122,16 +122,14 @@ class CheckedSource:
                 n_there = rows_in_database(self.layer, self.name)
                 n_rows = n_rows if self.is_restricted else n_there
             if n_rows is not None and done != n_rows:
-                raise InputError(
-                    plural(
-                        "{name}: {n} row was read where {n_rows} are: the data are damaged, or another "
-                        "program is changing them. Load the layer again and run again.",
-                        "{name}: {n} rows were read where {n_rows} are: the data are damaged, or another "
-                        "program is changing them. Load the layer again and run again.",
-                        done,
-                        name=self.name,
-                        n_rows=n_rows,
-                    )
+                raise InputError.counting(
+                    "{name}: {n} row was read where {n_rows} are: the data are damaged, or another program is changing "
+                    "them. Load the layer again and run again.",
+                    "{name}: {n} rows were read where {n_rows} are: the data are damaged, or another program is "
+                    "changing them. Load the layer again and run again.",
+                    done,
+                    name=self.name,
+                    n_rows=n_rows,
                 )
 
     def _wanted(self, request: QgsFeatureRequest) -> list[int]:
@@ -195,13 +193,11 @@ def refuse_unheaded_sheet(parameter: str, layer: QgsVectorLayer | None) -> None:
     path = str(QgsProviderRegistry.instance().decodeUri("ogr", layer.source()).get("path", ""))
     names = layer.fields().names()
     if path.lower().endswith(SHEETS) and names and all(map(_NAMED_BY_GDAL.fullmatch, names)):
-        raise InputError(
-            tr(
-                "{parameter}: the first row of this sheet was not taken for headings, so that its fields are called "
-                "{field}, … and the headings are read as a record. Save the sheet as CSV and load that.",
-                parameter=parameter,
-                field=names[0],
-            )
+        raise InputError.saying(
+            "{parameter}: the first row of this sheet was not taken for headings, so that its fields are called "
+            "{field}, … and the headings are read as a record. Save the sheet as CSV and load that.",
+            parameter=parameter,
+            field=names[0],
         )
 
 

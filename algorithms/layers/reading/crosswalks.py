@@ -33,8 +33,8 @@ def read_crosswalk(
     """
     areas, levels = read_levels(source, id_field, areas, feedback)
     if len(levels) > 1:
-        raise InputError(
-            tr("CROSSWALK has several levels (vbas_region_1, vbas_region_2, …): one with vbas_region is needed.")
+        raise InputError.saying(
+            "CROSSWALK has several levels (vbas_region_1, vbas_region_2, …): one with vbas_region is needed."
         )
     return areas, levels.crosswalks[0]
 
@@ -54,23 +54,19 @@ def read_levels(
     wanted = [f"{NUMBER}_{level + 1}" for level in range(len(numbered))]
     lost = [name for name in wanted if name not in map(str.lower, numbered)]
     if lost:
-        raise InputError(
-            tr(
-                "CROSSWALK has {numbered}, but no {lost}: give all its levels, numbered from 1, the finest.",
-                numbered=", ".join(numbered),
-                lost=lost[0],
-            )
+        raise InputError.saying(
+            "CROSSWALK has {numbered}, but no {lost}: give all its levels, numbered from 1, the finest.",
+            numbered=", ".join(numbered),
+            lost=lost[0],
         )
     names = numbered or [NUMBER]
     indices = [field_index(fields, name, "CROSSWALK", "CROSSWALK") for name in names]
     if not id_field:
         others = [name for name in fields.names() if name.lower() not in (*map(str.lower, names), "fid", "ogc_fid")]
         if len(others) != 1:
-            raise InputError(
-                tr(
-                    "CROSSWALK has the fields {names}: say in CROSSWALK_ID which holds the areas.",
-                    names=", ".join(fields.names()),
-                )
+            raise InputError.saying(
+                "CROSSWALK has the fields {names}: say in CROSSWALK_ID which holds the areas.",
+                names=", ".join(fields.names()),
             )
         id_field = others[0]
     id_index = field_index(fields, id_field, "CROSSWALK_ID", "CROSSWALK")
@@ -84,7 +80,7 @@ def read_levels(
             number = python_value(feature[index])
             column.append(None if number == "" else number)
     if not identifiers:
-        raise InputError(tr("CROSSWALK is empty: it needs a row per area."))
+        raise InputError.saying("CROSSWALK is empty: it needs a row per area.")
     if areas is None:  # an identifier that stands twice is reported below
         once = list(dict.fromkeys(identifiers))
         areas = make_areas(once, np.zeros((len(once), 2)), None, id_field, "CROSSWALK")
@@ -97,19 +93,17 @@ def read_sites(source: QgsProcessingFeatureSource, layer: AreaLayer, feedback: Q
     sites, _ = _sites_and_numbers(source, layer, feedback)
     n = len(layer.areas)
     if len(sites) > n:
-        raise InputError(
-            tr(
-                "SITES has {n_sites} points for {n_areas} areas: give at most one site per area.",
-                n_sites=len(sites),
-                n_areas=n,
-            )
+        raise InputError.saying(
+            "SITES has {n_sites} points for {n_areas} areas: give at most one site per area.",
+            n_sites=len(sites),
+            n_areas=n,
         )
     low, high = layer.areas.points.min(axis=0), layer.areas.points.max(axis=0)
     around = max((high - low).max(), 1.0)  # of areas in a row, too
     outside = ((sites < low - around) | (sites > high + around)).any(axis=1)
     if outside.all():
-        raise InputError(
-            tr("All SITES lie far outside the areas: check the coordinate reference systems of SITES and REGIONS.")
+        raise InputError.saying(
+            "All SITES lie far outside the areas: check the coordinate reference systems of SITES and REGIONS."
         )
     if outside.any():
         feedback.pushWarning(
@@ -128,26 +122,21 @@ def read_numbered_sites(
 ) -> np.ndarray:
     """The site of each region of a crosswalk, (n_regions, 2), by the field vbas_region. Raises InputError."""
     if source.fields().lookupField(NUMBER) < 0:
-        raise InputError(
-            tr(
-                "SITES has no field “{number}” that says which region each belongs to: leave SITES empty.",
-                number=NUMBER,
-            )
+        raise InputError.saying(
+            "SITES has no field “{number}” that says which region each belongs to: leave SITES empty.", number=NUMBER
         )
     sites, numbers = _sites_and_numbers(source, layer, feedback)
     position = {number: i for i, number in enumerate(numbers)}
     wanted = [str(number) for number in crosswalk.numbers.tolist()]
     lost = [number for number in wanted if number not in position]
     if lost:
-        raise InputError(
-            plural(
-                "SITES has no point for {n} region of the crosswalk (first: {first}): use the sites "
-                "that were made with it, or leave SITES empty.",
-                "SITES has no point for {n} regions of the crosswalk (first: {first}): use the sites "
-                "that were made with it, or leave SITES empty.",
-                len(lost),
-                first=first_values(lost),
-            )
+        raise InputError.counting(
+            "SITES has no point for {n} region of the crosswalk (first: {first}): use the sites that were made with "
+            "it, or leave SITES empty.",
+            "SITES has no point for {n} regions of the crosswalk (first: {first}): use the sites that were made with "
+            "it, or leave SITES empty.",
+            len(lost),
+            first=first_values(lost),
         )
     return sites[[position[number] for number in wanted]]
 
@@ -160,13 +149,13 @@ def _sites_and_numbers(
     for feature in source.getFeatures():
         check_cancelled(feedback)
         if feature.geometry().isNull() or feature.geometry().isEmpty():
-            raise InputError(tr("SITES has a row without a point: remove it."))
+            raise InputError.saying("SITES has a row without a point: remove it.")
         wkbs.append(bytes(feature.geometry().asWkb()))
         numbers.append(identifier_text(python_value(feature[index])) if index >= 0 else None)
     if not wkbs:
-        raise InputError(tr("SITES is empty: give at least one point."))
+        raise InputError.saying("SITES is empty: give at least one point.")
     if not source.sourceCrs().isValid():
-        raise InputError(tr("SITES has no coordinate reference system: assign the layer its CRS first."))
+        raise InputError.saying("SITES has no coordinate reference system: assign the layer its CRS first.")
     rows = np.arange(1, len(wkbs) + 1, dtype=np.int64)
     shapes = shapely.centroid(shapes_of(wkbs, rows, "SITES"))
     check_degrees(shapely.get_coordinates(shapes), source.sourceCrs(), "SITES")
@@ -192,27 +181,23 @@ def read_units(
     once = np.unique(np.column_stack([known, unit.codes]), axis=0)
     once = once[once[:, 0] >= 0]
     if not len(once):
-        raise InputError(
-            tr(
-                "HIERARCHY_TABLE names none of the areas in “{field}” (first: {first}; areas: "
-                "{areas}): choose the field that holds the areas' identifiers.",
-                field=id_field,
-                first=first_values(texts),
-                areas=first_values(areas.identifiers),
-            )
+        raise InputError.saying(
+            "HIERARCHY_TABLE names none of the areas in “{field}” (first: {first}; areas: {areas}): choose the field "
+            "that holds the areas' identifiers.",
+            field=id_field,
+            first=first_values(texts),
+            areas=first_values(areas.identifiers),
         )
     times = np.bincount(once[:, 0], minlength=len(areas))
     if (times > 1).any():
-        raise InputError(
-            plural(
-                "HIERARCHY_TABLE puts {n} area into several units of “{level}” ({first}): choose a "
-                "level in which each area has one unit.",
-                "HIERARCHY_TABLE puts {n} areas into several units of “{level}” ({first}): choose a "
-                "level in which each area has one unit.",
-                int((times > 1).sum()),
-                level=level,
-                first=first_values(areas.identifiers[times > 1]),
-            )
+        raise InputError.counting(
+            "HIERARCHY_TABLE puts {n} area into several units of “{level}” ({first}): choose a level in which each "
+            "area has one unit.",
+            "HIERARCHY_TABLE puts {n} areas into several units of “{level}” ({first}): choose a level in which each "
+            "area has one unit.",
+            int((times > 1).sum()),
+            level=level,
+            first=first_values(areas.identifiers[times > 1]),
         )
     for area, code in once.tolist():
         units[area] = unit.categories[code]

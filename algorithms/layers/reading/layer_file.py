@@ -10,7 +10,6 @@ from qgis.core import QgsDataSourceUri, QgsFields, QgsProviderRegistry, QgsVecto
 
 from ....core.dataclass import dataclass
 from ....core.errors import InputError
-from ....core.language import tr
 from ....core.records import table_file
 from ....core.records.sqlite_file import is_sqlite, quoted
 from ....core.records.table_file import Held, TableFile
@@ -113,7 +112,7 @@ def rows_in_database(layer: QgsVectorLayer, parameter: str) -> int:
 
 def not_read(name: str) -> InputError:
     """What is said of a layer of which nothing can be read."""
-    return InputError(tr("{name} cannot be read: check that the layer still shows its features.", name=name))
+    return InputError.saying("{name} cannot be read: check that the layer still shows its features.", name=name)
 
 
 def rows_of(uri: QgsDataSourceUri, subset: str) -> tuple[str, ...]:

@@ -47,28 +47,23 @@ def refuse_undecoded(parameter: str, field: str, values: Sequence[object]) -> No
 def undecoded(parameter: str, field: str, wrong: Sequence[object]) -> InputError:
     """The sentence about text in another encoding than the layer's."""
     shown = first_values(str(value)[:40] for value in wrong)
-    return InputError(
-        tr(
-            "{parameter}: field “{field}” holds text that is not in the encoding of the layer (first: "
-            "{shown}): save it as UTF-8, or choose its encoding, such as ISO-8859-1 or windows-1252, in the "
-            "layer's properties under Source.",
-            parameter=parameter,
-            field=field,
-            shown=shown,
-        )
+    return InputError.saying(
+        "{parameter}: field “{field}” holds text that is not in the encoding of the layer (first: {shown}): save it as "
+        "UTF-8, or choose its encoding, such as ISO-8859-1 or windows-1252, in the layer's properties under Source.",
+        parameter=parameter,
+        field=field,
+        shown=shown,
     )
 
 
 def refuse_undecoded_name(parameter: str, name: str) -> None:
     """Raise InputError for a field's name whose bytes were not in the layer's encoding: it would be released so."""
     if REPLACEMENT in name:
-        raise InputError(
-            tr(
-                "{parameter}: the name of the field “{name}” is not in the encoding of the layer: save it as UTF-8, or "
-                "choose its encoding, such as ISO-8859-1 or windows-1252, in the layer's properties under Source.",
-                parameter=parameter,
-                name=name,
-            )
+        raise InputError.saying(
+            "{parameter}: the name of the field “{name}” is not in the encoding of the layer: save it as UTF-8, or "
+            "choose its encoding, such as ISO-8859-1 or windows-1252, in the layer's properties under Source.",
+            parameter=parameter,
+            name=name,
         )
 
 
@@ -78,12 +73,9 @@ def refuse_unreadable(parameter: str, fields: QgsFields, names: Sequence[str]) -
         field = fields.field(name)
         if not field.isNumeric() and kind_of(field) is None:
             kind = field.typeName() or tr("lists, maps, bytes or shapes")
-            raise InputError(
-                tr(
-                    "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of "
-                    "text or numbers.",
-                    parameter=parameter,
-                    name=name,
-                    kind=kind,
-                )
+            raise InputError.saying(
+                "{parameter}: field “{name}” holds {kind}, not single values: put them into fields of text or numbers.",
+                parameter=parameter,
+                name=name,
+                kind=kind,
             )

@@ -19,7 +19,7 @@ from qgis.core import (
 
 from ....core.dataclass import dataclass
 from ....core.errors import InputError
-from ....core.language import plural, tr
+from ....core.language import tr
 from ....core.records.columns import Column, ColumnBuilder, column_numbers
 from ....core.shapes import check_finite
 from ...compat import python_value
@@ -62,9 +62,11 @@ def read_points(
     indexes = {name: field_index(fields, name, parameter, layer) for name, parameter in names}
     crs = source.sourceCrs()
     if not crs.isValid():
-        raise InputError(tr("{layer} has no coordinate reference system: assign the layer its CRS first.", layer=layer))
+        raise InputError.saying(
+            "{layer} has no coordinate reference system: assign the layer its CRS first.", layer=layer
+        )
     if QgsWkbTypes.geometryType(source.wkbType()) != QgsWkbTypes.GeometryType.PointGeometry:
-        raise InputError(tr("{layer} has no points: give a layer of points.", layer=layer))
+        raise InputError.saying("{layer} has no points: give a layer of points.", layer=layer)
     builders = {name: ColumnBuilder() for name in indexes}
     request = QgsFeatureRequest().setSubsetOfAttributes(list(indexes.values()))
     coordinates: list[np.ndarray] = [np.empty((0, 2))]
@@ -79,13 +81,11 @@ def read_points(
         coordinates.append(positions)
         several += several_here
     if several:
-        raise InputError(
-            plural(
-                "{n} feature of {layer} holds several points: split it first (“Multipart to singleparts”).",
-                "{n} features of {layer} hold several points: split them first (“Multipart to singleparts”).",
-                several,
-                layer=layer,
-            )
+        raise InputError.counting(
+            "{n} feature of {layer} holds several points: split it first (“Multipart to singleparts”).",
+            "{n} features of {layer} hold several points: split them first (“Multipart to singleparts”).",
+            several,
+            layer=layer,
         )
     points = np.concatenate(coordinates)
     numbers = np.concatenate(ids)
@@ -145,12 +145,10 @@ def moved_coordinates(
     except QgsCsException:
         failed = True
     if failed:
-        raise InputError(
-            tr(
-                "Coordinates cannot be converted from {before} to {after}: "
-                "check that each layer has the right coordinate reference system.",
-                before=source.authid(),
-                after=target.authid() or tr("the areas’ projection"),
-            )
+        raise InputError.saying(
+            "Coordinates cannot be converted from {before} to {after}: check that each layer has the right coordinate "
+            "reference system.",
+            before=source.authid(),
+            after=target.authid() or tr("the areas’ projection"),
         )
     return result

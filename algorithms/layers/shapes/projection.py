@@ -168,20 +168,16 @@ def _checked_move(coordinates: np.ndarray, transform: QgsCoordinateTransform) ->
     try:
         there = moved(coordinates, transform)
     except QgsCsException as error:
-        raise InputError(
-            tr(
-                "Coordinates cannot be converted from {name}: check that the layer has the right coordinate reference "
-                "system.",
-                name=name,
-            )
+        raise InputError.saying(
+            "Coordinates cannot be converted from {name}: check that the layer has the right coordinate reference "
+            "system.",
+            name=name,
         ) from error
     if not np.isfinite(there).all():
-        raise InputError(
-            tr(
-                "Coordinates are outside what {name} can hold: check that the layer has the right coordinate reference "
-                "system.",
-                name=name,
-            )
+        raise InputError.saying(
+            "Coordinates are outside what {name} can hold: check that the layer has the right coordinate reference "
+            "system.",
+            name=name,
         )
     return there
 

@@ -144,20 +144,20 @@ def read_surfaces(
 def _check_kind(source: QgsProcessingFeatureSource, layer: str, noun: Noun, points: bool) -> None:
     """Refuse a layer without a CRS, or of another kind of geometry."""
     if not source.sourceCrs().isValid():
-        raise InputError(tr("{layer} has no coordinate reference system: assign the layer its CRS first.", layer=layer))
+        raise InputError.saying(
+            "{layer} has no coordinate reference system: assign the layer its CRS first.", layer=layer
+        )
     kind = QgsWkbTypes.geometryType(source.wkbType())
     if kind == QgsWkbTypes.GeometryType.PolygonGeometry or (points and kind == QgsWkbTypes.GeometryType.PointGeometry):
         return
     if points:
-        raise InputError(
-            tr(
-                "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
-                layer=layer,
-                many=noun.plural,
-                noun=noun.singular,
-            )
+        raise InputError.saying(
+            "{layer} has neither polygons nor points: give a layer of {many}, or of one point per {noun}.",
+            layer=layer,
+            many=noun.plural,
+            noun=noun.singular,
         )
-    raise InputError(tr("{layer} has no polygons: give a layer of {many}.", layer=layer, many=noun.plural))
+    raise InputError.saying("{layer} has no polygons: give a layer of {many}.", layer=layer, many=noun.plural)
 
 
 def _wkb_of(geometry: QgsGeometry) -> bytes | None:
@@ -214,7 +214,7 @@ def read_populated(
     """
     read = read_surfaces(source, layer, noun, id_field, [*populations, *further], feedback, as_text, points)
     if not read.identifiers:
-        raise InputError(tr("{layer} is empty: give a layer with at least one feature.", layer=layer))
+        raise InputError.saying("{layer} is empty: give a layer with at least one feature.", layer=layer)
     planar = planar or planar_crs(read.crs, read.shapes, feedback, layer)
     return PopulatedLayer(
         read.identifiers,

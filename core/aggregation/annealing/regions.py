@@ -7,7 +7,6 @@ import numpy as np
 from ... import counted
 from ...elementary import norms
 from ...errors import InputError
-from ...language import tr
 from ...scientific import sparse
 from ...voronoi import mean_centres
 from .series_rows import SeriesRows
@@ -42,14 +41,11 @@ class Regions:
         n_classes = self.territory.counts.shape[1]
         n_regions = len(used) + max(LEAST_SPARE, int(SPARE_SHARE * len(used)))
         if n_regions * n_classes > MOST_COUNTS:
-            raise InputError(
-                tr(
-                    "“anonymity exchange” cannot hold so many counts: of {regions} by {classes} of "
-                    "QUASI_IDENTIFIERS. Choose fewer or coarser quasi-identifiers, fewer regions, or "
-                    "another AGGREGATION.",
-                    regions=counted.regions(len(used)),
-                    classes=counted.classes(n_classes),
-                )
+            raise InputError.saying(
+                "“anonymity exchange” cannot hold so many counts: of {regions} by {classes} of QUASI_IDENTIFIERS. "
+                "Choose fewer or coarser quasi-identifiers, fewer regions, or another AGGREGATION.",
+                regions=counted.regions(len(used)),
+                classes=counted.classes(n_classes),
             )
         self.region_of = position.reshape(-1).astype(np.int64)
         self.counts = self.territory.grouped(self.region_of, n_regions).toarray()

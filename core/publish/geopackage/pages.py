@@ -19,7 +19,6 @@ import numpy as np
 from ...arrays import objects, to_list
 from ...dataclass import dataclass
 from ...errors import VbasError
-from ...language import tr
 from ...progress import Progress, silent
 from ...records.columns import different_rows, smallest_integers
 from ...records.sqlite_file import quoted
@@ -182,7 +181,7 @@ def compare_some(
                 progress(0.5 + 0.5 * i / len(number))
             stored = connection.execute(statement, (row,)).fetchone()
             if stored != values or list(map(type, stored)) != list(map(type, values)):
-                raise VbasError(tr("{name} was not written whole: nothing was kept.", name=file.name))
+                raise VbasError.saying("{name} was not written whole: nothing was kept.", name=file.name)
 
 
 def page_numbers(after: int, n: int, page_size: int) -> list[int]:

@@ -293,7 +293,9 @@ def check_place(path: Path, files: FileSystem = DISK) -> None:
     if files.is_file(path):
         return
     if files.is_there(path) or not files.is_folder(path.parent) or path.suffix.lower() != ".gpkg":
-        raise InputError(tr("REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path))
+        raise InputError.saying(
+            "REGISTER: {path} cannot be made: name a .gpkg file in a folder that is there.", path=path
+        )
     check_file_name("REGISTER", path.name)
 
 
@@ -388,12 +390,10 @@ def _make(path: Path) -> None:
     try:
         make_geopackage(path, TABLES)
     except sqlite3.Error as error:
-        raise VbasError(
-            tr(
-                "REGISTER: SQLite cannot write into {parent} ({error}): choose another folder.",
-                parent=path.parent,
-                error=error,
-            )
+        raise VbasError.saying(
+            "REGISTER: SQLite cannot write into {parent} ({error}): choose another folder.",
+            parent=path.parent,
+            error=error,
         ) from error
 
 
@@ -407,33 +407,27 @@ def check_register(connection: sqlite3.Connection, path: Path) -> None:
     ]
     unknown = _unknown(connection)
     if unknown and not lacking:
-        raise InputError(
-            tr(
-                "REGISTER: {path} holds “{name}”, which this version of VBAS does not know, and would hold no release "
-                "against: a newer version wrote it, or somebody by hand. Go on with the newer version.",
-                path=path,
-                name=unknown,
-            )
+        raise InputError.saying(
+            "REGISTER: {path} holds “{name}”, which this version of VBAS does not know, and would hold no release "
+            "against: a newer version wrote it, or somebody by hand. Go on with the newer version.",
+            path=path,
+            name=unknown,
         )
     if not lacking:
         return
     # A new file in the place of a damaged register would know no earlier release.
     if any(_columns(connection, name) for name in TABLES):
-        raise InputError(
-            tr(
-                "REGISTER: {path} is damaged: it lacks the table “{name}” as the register has it. Restore the file "
-                "from a copy.",
-                path=path,
-                name=lacking[0],
-            )
-        )
-    raise InputError(
-        tr(
-            "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the "
-            "register has it. Name a register, or a new file.",
+        raise InputError.saying(
+            "REGISTER: {path} is damaged: it lacks the table “{name}” as the register has it. Restore the file from a "
+            "copy.",
             path=path,
             name=lacking[0],
         )
+    raise InputError.saying(
+        "REGISTER: {path} is not a register of releases: it lacks the table “{name}” as the register has it. Name a "
+        "register, or a new file.",
+        path=path,
+        name=lacking[0],
     )
 
 
@@ -468,12 +462,10 @@ def check_named(number: object, title: object, time: object) -> None:
 def damaged(number: object, title: object, path: Path, error: Exception) -> InputError:
     """What is said of a release in a register that cannot be read; only sentences of our own say why."""
     said = str(error) if isinstance(error, InputError) else tr("it holds what a register never holds")
-    return InputError(
-        tr(
-            "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
-            number=number,
-            title=title,
-            path=path,
-            error=said,
-        )
+    return InputError.saying(
+        "REGISTER: release {number} (“{title}”) in {path} is damaged ({error}): restore the file from a copy.",
+        number=number,
+        title=title,
+        path=path,
+        error=said,
     )

@@ -72,7 +72,7 @@ class Listed:
 def releases_in(path: Path) -> list[Listed]:
     """The releases of a register, in the order they were added. Raises InputError for a file that is none."""
     if not path.is_file():
-        raise InputError(tr("REGISTER: there is no file {path}: name a register.", path=path))
+        raise InputError.saying("REGISTER: there is no file {path}: name a register.", path=path)
     with reading(path, "REGISTER") as connection:
         check_register(connection, path)
         rows = connection.execute(LISTED).fetchall()
@@ -133,14 +133,10 @@ def approving(path: Path, release: int, by: str) -> Entry:
     _check_there(path, release, "APPROVE")
     name, proposed = " ".join(by.split()), chain_of(path).by(ADDED, release)
     if not name:
-        raise InputError(tr("WHO is not given: say who approves of release {release}.", release=release))
+        raise InputError.saying("WHO is not given: say who approves of release {release}.", release=release)
     if name.casefold() == proposed.casefold():
-        raise InputError(
-            tr(
-                "Release {release} was proposed by {name}: somebody else has to approve of it.",
-                release=release,
-                name=name,
-            )
+        raise InputError.saying(
+            "Release {release} was proposed by {name}: somebody else has to approve of it.", release=release, name=name
         )
 
     def write(connection: sqlite3.Connection) -> list[Statement]:
@@ -157,13 +153,11 @@ def _check_there(path: Path, release: int, parameter: str) -> None:
     there = [row.release for row in releases_in(path)]
     if release not in there:
         known = ", ".join(map(str, there)) or tr("none")
-        raise InputError(
-            tr(
-                "{parameter} is {release}, but the register has the releases {known}: give the number of one.",
-                parameter=parameter,
-                release=release,
-                known=known,
-            )
+        raise InputError.saying(
+            "{parameter} is {release}, but the register has the releases {known}: give the number of one.",
+            parameter=parameter,
+            release=release,
+            known=known,
         )
 
 
@@ -195,15 +189,13 @@ def naming(path: Path, release: int, name: str) -> Entry:
     _check_there(path, release, "RENAME")
     name = in_one_line(name)
     if not name:
-        raise InputError(tr("NAME is not given: say what release {release} is called.", release=release))
+        raise InputError.saying("NAME is not given: say what release {release} is called.", release=release)
     same = [row for row in releases_in(path) if row.title.casefold() == name.casefold() and row.release != release]
     if same:
-        raise InputError(
-            tr(
-                "NAME is “{name}”, which is what release {release} of the register is called: choose another.",
-                name=name,
-                release=same[0].release,
-            )
+        raise InputError.saying(
+            "NAME is “{name}”, which is what release {release} of the register is called: choose another.",
+            name=name,
+            release=same[0].release,
         )
 
     def write(connection: sqlite3.Connection) -> list[Statement]:

@@ -44,13 +44,11 @@ def _points(connection: sqlite3.Connection, number: int, path: Path) -> np.ndarr
     try:
         return np.array(rows, float).reshape(-1, 2)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            tr(
-                "REGISTER: masked points {number} in {path} are damaged (a place is no number): restore the file from "
-                "a copy.",
-                number=number,
-                path=path,
-            )
+        raise InputError.saying(
+            "REGISTER: masked points {number} in {path} are damaged (a place is no number): restore the file from a "
+            "copy.",
+            number=number,
+            path=path,
         ) from error
 
 
@@ -82,12 +80,10 @@ def taking_points_out(path: Path, number: int, by: str = "") -> Entry:
     """
     there = [masking.number for masking in maskings_in(path)]
     if number not in there:
-        raise InputError(
-            tr(
-                "REMOVE_POINTS is {number}, but the register has the masked points {known}: give the number of some.",
-                number=number,
-                known=", ".join(map(str, there)) or tr("none"),
-            )
+        raise InputError.saying(
+            "REMOVE_POINTS is {number}, but the register has the masked points {known}: give the number of some.",
+            number=number,
+            known=", ".join(map(str, there)) or tr("none"),
         )
 
     def write(connection: sqlite3.Connection) -> None:

@@ -23,7 +23,6 @@ from ...disclosure.published import Published
 from ...disclosure.row_values import all_values, apart, is_of_rows
 from ...disclosure.values import Values
 from ...errors import InputError
-from ...language import tr
 from ...levels import Levels
 from ..geopackage.making import SHORT, TEXT, add_table
 
@@ -209,7 +208,7 @@ def packs_in(connection: sqlite3.Connection, number: int) -> list[tuple[str, str
     packs = connection.execute(OF_RELEASE, (number,)).fetchall()
     for part, name, content in packs:
         if not isinstance(content, bytes) or hashlib.sha256(content).hexdigest() != name:
-            raise InputError(tr("its part “{part}” was changed", part=part))
+            raise InputError.saying("its part “{part}” was changed", part=part)
     return packs
 
 
@@ -250,7 +249,7 @@ def _values(pack: Pack, records: np.ndarray) -> tuple[Values, ...]:
         categories = np.array(pack.texts[f"values {i}"], dtype=object)
         _within(value, len(categories))
         if (np.bincount(of_count, number, len(records)) != records).any():
-            raise InputError(tr("the values of “{name}” do not add up to its counts", name=name))
+            raise InputError.saying("the values of “{name}” do not add up to its counts", name=name)
         fields.append(Values(name, categories, of_count, value, number))
     return tuple(fields)
 

@@ -21,7 +21,7 @@ from ...disclosure.values import Values
 from ...errors import InputError
 from ...generalising.rules import HierarchyRule
 from ...generalising.table import HierarchyTable
-from ...language import as_data, plural, tr
+from ...language import as_data, tr
 from ...levels import Levels
 from ...records.sqlite_file import reading
 from ...releases.earlier import STOP, Earlier
@@ -212,7 +212,7 @@ HeldAgainst = Union[int, Sequence[tuple[int, str]]]
 def entry_of(account: Account) -> tuple[Published, HeldAgainst]:
     """What the register is to keep of a release, and which releases it was held against. Raises InputError."""
     if account.published is None or account.ask.earlier is None:
-        raise InputError(tr("The release was held against no register: give Ask(earlier=earlier_releases(path))."))
+        raise InputError.saying("The release was held against no register: give Ask(earlier=earlier_releases(path)).")
     earlier = account.ask.earlier
     return account.published, len(earlier.releases) if earlier.entries is None else earlier.entries
 
@@ -263,10 +263,10 @@ def _check_unchanged(connection: sqlite3.Connection, path: Path, earlier: HeldAg
     there = _entries(connection)
     n_earlier = earlier if isinstance(earlier, int) else len(earlier)
     if len(there) > n_earlier:
-        raise InputError(tr("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path))
+        raise InputError.saying("REGISTER: another run has added a release to {path} meanwhile: run again.", path=path)
     if len(there) < n_earlier or (not isinstance(earlier, int) and there != list(earlier)):
-        raise InputError(
-            tr("REGISTER: {path} has other releases than when this run looked into it: run again.", path=path)
+        raise InputError.saying(
+            "REGISTER: {path} has other releases than when this run looked into it: run again.", path=path
         )
 
 
@@ -390,7 +390,7 @@ def _sensitive(counts: list[tuple[int, int, str, int]], rows: list[tuple[object,
         values, value = np.unique(np.array([row[4] for row in own], dtype=str), return_inverse=True)
         released = np.array([row[5] for row in own], np.int64)
         if (np.bincount(equivalence_class, released, len(records)) != records).any():
-            raise InputError(tr("the values of “{name}” do not add up to its counts", name=name))
+            raise InputError.saying("the values of “{name}” do not add up to its counts", name=name)
         fields.append(Values(name, values.astype(object), equivalence_class, value.reshape(-1), released))
     return tuple(fields)
 
@@ -451,11 +451,9 @@ def _published(
 def _check_counts(release: Published) -> None:
     """Refuse a release that shows counts below its k. Raises InputError."""
     if (release.records < release.k).any():
-        raise InputError(
-            plural(
-                "{n} count is below its k of {k}",
-                "{n} counts are below its k of {k}",
-                int((release.records < release.k).sum()),
-                k=release.k,
-            )
+        raise InputError.counting(
+            "{n} count is below its k of {k}",
+            "{n} counts are below its k of {k}",
+            int((release.records < release.k).sum()),
+            k=release.k,
         )

@@ -30,13 +30,11 @@ def start_of(
     if options.start_sites:
         return _given(areas, np.array(options.start_sites, float))
     if options.start not in STARTS or options.start == name:
-        raise InputError(
-            tr(
-                "START is “{start}”: “{name}” starts from {choices}.",
-                start=options.start,
-                name=name,
-                choices=", ".join(tr("“{name}”", name=other) for other in STARTS if other != name),
-            )
+        raise InputError.saying(
+            "START is “{start}”: “{name}” starts from {choices}.",
+            start=options.start,
+            name=name,
+            choices=", ".join(tr("“{name}”", name=other) for other in STARTS if other != name),
         )
     approach = STARTS[options.start]
     asked = {setting: getattr(options, setting) for setting in approach.settings if setting in ("k", "seed")}
@@ -45,12 +43,10 @@ def start_of(
 
 def _given(areas: Areas, sites: np.ndarray) -> SiteLocation:
     if len(sites) > len(areas):
-        raise InputError(
-            tr(
-                "SITES has {n_sites} points for {n_areas} areas: give at most one site per area.",
-                n_sites=len(sites),
-                n_areas=len(areas),
-            )
+        raise InputError.saying(
+            "SITES has {n_sites} points for {n_areas} areas: give at most one site per area.",
+            n_sites=len(sites),
+            n_areas=len(areas),
         )
     used = np.unique(nearest_site(areas.points, sites))
     n_dropped = len(sites) - len(used)
