@@ -110,9 +110,13 @@ def test_a_region_of_one_area_places_nobody_to_within_nothing():
     assert " shows live 871 m from its middle: " in placed(870.6)
 
 
+def ill_by_sex():
+    """People of whom all of a sex have one value, so that no class has two."""
+    return pd.DataFrame({"area": list("abcd") * 6, "sex": ["F"] * 12 + ["M"] * 12, "ill": ["yes"] * 12 + ["no"] * 12})
+
+
 def test_of_nothing_no_class_has_the_largest_distance():
-    rows = pd.DataFrame({"area": list("abcd") * 3, "sex": "F", "ill": "yes"})
-    of = release(rows, release="nested levels", sensitive=["ill"], l_diversity=2)
+    of = release(ill_by_sex(), release="nested levels", sensitive=["ill"], l_diversity=2)
     assert of.smallest is None and "0 classes" not in page(of)
 
 
@@ -178,8 +182,7 @@ def test_a_number_of_regions_that_counts_values_of_suppressed_records_is_said_to
 
 
 def test_of_a_release_of_nothing_no_class_no_risk_and_no_distance_is_said():
-    rows = pd.DataFrame({"area": list("abcd") * 3, "sex": "F", "ill": "yes"})
-    of = release(rows, release="nested levels", sensitive=["ill"], l_diversity=2)
+    of = release(ill_by_sex(), release="nested levels", sensitive=["ill"], l_diversity=2)
     text = page(of)
     assert of.smallest is None and "found: no class" in text and "– records in the smallest released class" in text
     for said in ("smallest class of 0", "at least 0", "Largest risk", "picking 1 of", "mean distance of 0 m"):
