@@ -223,6 +223,15 @@ def refuse_with_update(levels: Levels, ask: Ask) -> None:
             "somebody who knows the method learns of it cannot be checked yet. Choose another DISCLOSURE.",
             disclosure=NO_SMALL_COUNT,
         )
+    left = {"LEAST_LEFT_AREAS": ask.least_left_areas, "LEAST_LEFT_PEOPLE": ask.least_left_people}
+    for name in [name for name, least in left.items() if least and ask.is_nested(levels)]:
+        raise InputError(
+            tr(
+                "An update does not go with {name}: who waits to be shown may live in an area that shows the class "
+                "itself, so that what is left of a region without these areas says nothing of an update. Leave it out.",
+                name=name,
+            )
+        )
 
 
 def refuse_small_regions(areas: Areas, levels: Levels, ask: Ask) -> None:

@@ -78,7 +78,8 @@ def spread_parameters() -> Iterable[QgsProcessingParameterDefinition]:
             "“{none}”: all areas of the region count. “{at_areas}”: not those that show the same class themselves, "
             "since the records of an area and class are shown together; for a nested release whose level 1 is the "
             "areas. “{in_zones}”: not those within any smaller region that shows the class; for a nested release of "
-            "which it is said that no small count follows. Whoever made the release knows which holds.",
+            "which it is said that no small count follows. Of an update neither holds. Whoever made the release knows "
+            "which does.",
             none=NONE,
             at_areas=AT_LEVEL_1,
             in_zones=IN_ZONES,

@@ -145,7 +145,8 @@ def spread(rows: ReleasedRows, leave_out: str = NONE, quasi_identifiers: Sequenc
         Of LEAVE_OUT: which areas a row cannot live in, by how the release was made. AT_LEVEL_1: those that show its
         class themselves, of a nested release whose level 1 is the areas, since the records of an area and class are
         shown together there. IN_ZONES: those within any smaller region that shows its class, of a nested release from
-        which no small count follows. Neither is done at levels of coarser values.
+        which no small count follows. Neither holds of an update, which shows newcomers where others of their class
+        are not; neither is done at levels of coarser values.
     quasi_identifiers : sequence of str
         The fields that make a class; needed to leave areas out.
 

@@ -32,7 +32,7 @@ from ..releases.updating import FURTHER, HELD_BACK, Update, last_of_the_same, le
 from ..source import RecordSource, Source
 from .generalising import LEVELS_COARSER, asks_for_coarser, generalising_of
 from .job import Job
-from .levels import DISCLOSURE
+from .levels import DISCLOSURE, LEFT_AREAS, LEFT_PEOPLE
 from .published import answers_in, is_of_some, published_counts_of
 from .reading import period_of
 from .rules import rule_of
@@ -114,6 +114,8 @@ def _asked(job: Job, table: RecordTable, release: Published) -> Ask:
         published_counts=published_counts_of(job, table) if job.given("PUBLISHED_COUNTS") else None,
         rule=rule.name if rule else NO_RULE,
         disclosure=NO_SMALL_COUNT if rule and rule.nor_derivable and release.nested else disclosure,
+        least_left_areas=job.whole(LEFT_AREAS) if job.has(LEFT_AREAS) else 0,
+        least_left_people=job.number(LEFT_PEOPLE) if job.has(LEFT_PEOPLE) else 0.0,
     )
 
 

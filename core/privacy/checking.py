@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..language import tr
 from ..parameters import K
 from ..records.columns import Column, combine_columns
-from ..records.table import check_members
+from ..records.table import HOUSEHOLDS, check_members
 from .diversity import Diversity, diversity_of, shares_of
 from .kept_field import EXPOSED, KeptField
 from .kept_fields import examine_columns
@@ -26,6 +26,7 @@ class ReleaseCheck:
     """What was found in a table; a class is what records have in common that share all quasi-identifiers.
 
     of_people : whether it is known whose the records are; where not, each is counted as a person of its own
+    of_households : whether households are counted, or people where a class has fewer of these: `people` are they then
     k_found : people in the smallest class; l_found : fewest values of a sensitive field that together could be those of
     all people of a class; t_found : largest distance of a class from the table; None where no field is sensitive
     records_below, classes_below : those that do not hold what is asked; largest_risk, mean_risk : 1 / people, by class
@@ -35,6 +36,7 @@ class ReleaseCheck:
     """
 
     of_people: bool
+    of_households: bool
     k_found: int
     l_found: int | None
     t_found: float | None
@@ -51,7 +53,9 @@ class ReleaseCheck:
     problems: tuple[str, ...]
 
     def counted(self, n: int) -> str:
-        """So many people, or so many records where nobody knows whose they are."""
+        """So many people or households, or so many records where nobody knows whose they are."""
+        if self.of_households:
+            return counted.households(n)
         return counted.people(n) if self.of_people else counted.records(n)
 
 
@@ -99,6 +103,7 @@ def check_release(
     risk = risk_of(records, people)
     return ReleaseCheck(
         of_people=bool(members),
+        of_households=requirement.has(HOUSEHOLDS),
         k_found=int(people.min()),
         l_found=min((int(of_field.distinct.min()) for of_field in diversity.values()), default=None),
         t_found=max((float(of_field.distance.max()) for of_field in diversity.values()), default=None),

@@ -16,7 +16,7 @@ from ..privacy.risk import Risk
 from ..records.columns import Column
 from ..tables.regions import LEVEL
 from .certificate import checked_section
-from .cost import risk_rows
+from .cost import HOUSEHOLDS_COUNTED, risk_rows
 from .page import Report, Section, render
 from .protection import HEADER, LIMITS, kept_rows
 from .provenance import Provenance, how_it_was_done
@@ -73,7 +73,10 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
         )
     risk: list[tuple[object, ...]] = [
         *risk_rows(
-            Risk(check.largest_risk, check.mean_risk), check.k_found, bool((check.people != check.records).any())
+            Risk(check.largest_risk, check.mean_risk),
+            check.k_found,
+            bool((check.people != check.records).any()),
+            check.of_households,
         ),
         (tr("Classes"), n_classes, tr("Combinations of quasi-identifiers that occur.")),
         (tr("Classes that fall short"), check.classes_below, ""),
@@ -117,12 +120,15 @@ def check_report(check: ReleaseCheck, k: int, quasi_identifiers: Mapping[str, Co
     sentences = said_of_fields(check)
     sections = [
         Section(
-            tr("Risk"), () if check.of_people else (EACH_A_PERSON,), (tr("Measure"), tr("Value"), tr("Meaning")), risk
+            tr("Risk"),
+            (tr(HOUSEHOLDS_COUNTED),) if check.of_households else () if check.of_people else (EACH_A_PERSON,),
+            (tr("Measure"), tr("Value"), tr("Meaning")),
+            risk,
         ),
         Section(
             tr("The smallest classes that fall short (up to {worst})", worst=WORST),
             (),
-            (*quasi_identifiers, tr("Records"), tr("People")),
+            (*quasi_identifiers, tr("Records"), tr("Households") if check.of_households else tr("People")),
             rows,
         ),
         checked_section(certificate_of_check(check, k), is_nested(quasi_identifiers)),

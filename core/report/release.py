@@ -23,6 +23,7 @@ from ..plain_text import value_text
 from ..privacy.derivable import not_proven, what_is_proven
 from ..privacy.risk import risk_of
 from ..records.columns import combine_codes
+from ..records.table import HOUSEHOLDS
 from ..release import Release, class_sizes
 from ..version import version
 from .cost import HEADER, ROWS_PICKED, USUAL, risk_rows, with_left_out
@@ -63,6 +64,7 @@ class PublicReport:
     over_time : what holds of several periods, a sentence; empty where there are none
     hashes : title and content hash of each table that is released, of all together under an empty title; none where
     the tables are not at hand
+    counts_households : whether households are counted, too
     """
 
     release: Release
@@ -82,6 +84,7 @@ class PublicReport:
     hashes: Sequence[tuple[str, str]] = ()
     open_beside: bool = False
     in_part: bool = False
+    counts_households: bool = False
 
 
 def page_of(
@@ -112,6 +115,7 @@ def page_of(
             hashes,
             account.open_beside,
             account.plan.in_part,
+            account.requirement.has(HOUSEHOLDS),
         )
     )
 
@@ -217,7 +221,11 @@ def _measures(published: PublicReport) -> Section:
         mean = _mean(metres, published.release.counts)
         rows.append((_distance_title(published), mean, _distance_meaning(published, mean)))
     if published.counts_people:
-        says = tr("1 / k: k counts people, not their records. {rows}", rows=tr(ROWS_PICKED))
+        says = (
+            tr("1 / k: k counts households, not their records. {rows}", rows=tr(ROWS_PICKED))
+            if published.counts_households
+            else tr("1 / k: k counts people, not their records. {rows}", rows=tr(ROWS_PICKED))
+        )
         rows.append((tr("Largest risk, at most, %"), 100.0 / published.k, says))
     elif len(sizes):
         rows += risk_rows(risk_of(sizes, sizes), int(sizes.min()))

@@ -306,6 +306,7 @@ def test_what_cannot_be_updated_in_place_is_said_in_one_sentence(anonymize, grid
         ({"KEEP_FIELDS": "diagnosis"}, "No release of the register is known to have shown|does not keep what its rows"),
         ({"QUASI_IDENTIFIERS": "sex"}, "no release with the regions of CROSSWALK"),
         ({"DISCLOSURE": "no small count follows"}, "does not go with DISCLOSURE"),
+        ({"LEAST_LEFT_PEOPLE": 50}, "does not go with LEAST_LEFT_PEOPLE"),
         ({"PERIOD": "age"}, "does not go with PERIODS"),
         ({"LINKED_TABLES": str(tmp_path / "people0.parquet"), "KEY": "one"}, "shows persons alone"),
     ):

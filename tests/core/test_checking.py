@@ -30,6 +30,17 @@ def test_persons_are_counted_where_they_are_known(persons, fails):
     assert (check.k_found, bool(check.fails.any())) == (persons, fails)
 
 
+def test_households_are_not_called_people():
+    """Three homes of four people each are fewer households than asked, and more people."""
+    columns = {"sex": column_from_values(["F"] * 12)}
+    home = {"households": column_from_values([f"home {i % 3}" for i in range(12)])}
+    check = check_release(columns, {}, K, members=home)
+    assert check.counted(check.k_found) == "3 households"
+    page = check_report(check, K, columns, Provenance())
+    assert "the smallest class has 3 households" in page and "Smallest class, households" in page
+    assert ">Households<" in page and "3 people" not in page and "Smallest class, people" not in page
+
+
 def test_what_fields_tell_names_no_parameter_that_a_check_has_not():
     columns = {"sex": column_from_values(["F"] * 200)}
     check = check_release(columns, {"name": column_from_values([f"n{i}" for i in range(200)])}, K)

@@ -22,7 +22,8 @@ from vbas.core.release import apply
 from vbas.core.report.internal import Remarks, internal_report
 from vbas.core.report.map_data import MapData
 from vbas.core.report.provenance import Provenance
-from vbas.core.report.release import PublicReport, release_report
+from vbas.core.report.release import PublicReport, page_of, release_report
+from vbas.core.source import RecordSource
 
 from ..exploring import tried
 from .strategies import column_from_array
@@ -146,6 +147,16 @@ def test_where_people_have_several_records_the_risk_is_that_of_k():
     assert "12.50" in release_report(published)  # 1 / 8
     page = release_report(replace(published, counts_people=True))
     assert "12.50" not in page and ">25<" in page
+
+
+@pytest.mark.parametrize(("kind", "said"), [("persons", "people"), ("households", "households")])
+def test_it_says_whom_k_counts(kind, said):
+    areas = areas_with(np.ones(N))
+    table = records_of(areas, [(0, "f", "old", 1)] * 8).table
+    own = column_from_array(np.arange(8) // 2)
+    records = match_records(replace(table, members={kind: own}), areas, k=K)
+    account = anonymise(areas, RecordSource(records), Levels((REGIONS,)), Ask(k=K))
+    assert f"k counts {said}, not their records" in page_of(account, None, None, (), ())
 
 
 @pytest.mark.parametrize("nested", [False, True])

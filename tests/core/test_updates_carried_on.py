@@ -25,6 +25,7 @@ from vbas.core.errors import InputError, PrivacyError
 from vbas.core.evaluation import who_is_lost, worst_group
 from vbas.core.levels import Levels
 from vbas.core.nesting.flattening import flatten
+from vbas.core.publish.register.listing import releases_in
 from vbas.core.records.columns import Column, column_from_values
 from vbas.core.records.matching import Records, match_records
 from vbas.core.records.table import RecordTable
@@ -441,3 +442,17 @@ def test_of_an_update_it_is_not_said_what_quasi_identifiers_cost(tmp_path):
         april = update_release(areas, month(4), register=register, **asked)
     assert april.measures.n_suppressed == 16
     assert "costs any" not in april.report() and "Which attribute costs what" not in april.report()
+
+
+@pytest.mark.parametrize(("named", "series"), [(None, "health"), ("care", "care")])
+def test_an_update_is_of_the_series_that_it_carries_on(tmp_path, named, series):
+    """The form of updates does not ask for it, and the list of one series would be without them."""
+    areas = {"area": ["a", "b"], "x": [0, 900], "y": [0, 0]}
+    register = tmp_path / "register.gpkg"
+    given: dict[str, Any] = {"area": "area", "quasi_identifiers": "sex", "register": register}
+    people = {"area": list("ab") * 20, "sex": list("FFMM") * 10}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        anonymize(areas, people, series="health", **given).write(tmp_path / "march")
+        update_release(areas, people, series=named, **given).write(tmp_path / "april")
+    assert [listed.series for listed in releases_in(register)] == ["health", series]

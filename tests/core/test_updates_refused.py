@@ -54,6 +54,8 @@ def test_areas_of_another_year(register, areas, codes, words, entry):
         ({"levels_coarser": [("sex", 1)], "hierarchy_rules": [("sex", "*")]}, "LEVELS_COARSER and REGISTER"),
         ({"disclosure": "no small count follows"}, "does not go with DISCLOSURE"),
         ({"rule": "CMS cell size"}, "does not go with DISCLOSURE"),
+        ({"least_left_areas": 2}, "does not go with LEAST_LEFT_AREAS"),
+        ({"least_left_people": 50.0}, "does not go with LEAST_LEFT_PEOPLE"),
         ({"least_population": 500.0}, "Regions of at least 500 people are asked for"),
     ],
 )

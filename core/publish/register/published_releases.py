@@ -50,7 +50,17 @@ from .entry import (
     written_entry,
 )
 from .packs import Unpacked, add_packed, is_large, taking_packs_out
-from .particulars import LINKED, OF_SOME, SAME_IN_ALL, UPDATE, UPDATES, note, particulars_of, taking_particulars_out
+from .particulars import (
+    LINKED,
+    OF_SOME,
+    SAME_IN_ALL,
+    SERIES,
+    UPDATE,
+    UPDATES,
+    note,
+    particulars_of,
+    taking_particulars_out,
+)
 
 READ = {
     RELEASES: "SELECT release, title, time, k, quasi_identifiers, levels, bounded, whole, coarsened, {later} "
@@ -240,8 +250,8 @@ def new_entry(
             connection,
             number,
             {
-                **particulars,
                 **carries_on,
+                **{what: text for what, text in particulars.items() if text.strip()},
                 **_same_in_all(release),
                 LINKED: ", ".join(release.linked),
                 OF_SOME: YES if release.of_some else "",
@@ -281,7 +291,8 @@ def _carried_on(connection: sqlite3.Connection, release: Published) -> dict[str,
         return {}
     position, kind = release.updates
     ((number,),) = connection.execute(NUMBER_AT, (position,)).fetchall()
-    return {UPDATES: str(number), UPDATE: kind}
+    series = particulars_of(connection, number).get(SERIES, "")  # of an update that names no other
+    return {SERIES: series, UPDATES: str(number), UPDATE: kind}
 
 
 def _insert(connection: sqlite3.Connection, release: Published) -> int:
