@@ -225,12 +225,10 @@ def refuse_with_update(levels: Levels, ask: Ask) -> None:
         )
     left = {"LEAST_LEFT_AREAS": ask.least_left_areas, "LEAST_LEFT_PEOPLE": ask.least_left_people}
     for name in [name for name, least in left.items() if least and ask.is_nested(levels)]:
-        raise InputError(
-            tr(
-                "An update does not go with {name}: who waits to be shown may live in an area that shows the class "
-                "itself, so that what is left of a region without these areas says nothing of an update. Leave it out.",
-                name=name,
-            )
+        raise InputError.saying(
+            "An update does not go with {name}: who waits to be shown may live in an area that shows the class itself, "
+            "so that what is left of a region without these areas says nothing of an update. Leave it out.",
+            name=name,
         )
 
 
