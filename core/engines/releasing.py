@@ -16,7 +16,14 @@ from ..privacy.kept_field import KeptField
 from ..privacy.kept_fields import ROWS_LOOKED_AT, refuse_kept_fields
 from ..privacy.requirement import Requirement
 from ..progress import Progress, silent
-from ..records.columns import Column, ColumnBuilder, combine_codes, combine_columns, smallest_integers
+from ..records.columns import (
+    Column,
+    ColumnBuilder,
+    column_from_values,
+    combine_codes,
+    combine_columns,
+    smallest_integers,
+)
 from ..records.fields import RecordFields
 from ..records.matching import Records
 from ..records.table import PERSONS
@@ -263,11 +270,12 @@ def released_by(plan: Plan) -> Release:
     """The equivalence classes that a plan releases as the rows of a release that counts its records."""
     equivalence_class = np.flatnonzero(plan.released)
     class_of = plan.class_of[equivalence_class]
-    fields = zip(plan.profile.quasi_identifiers, plan.profile.classes.T, plan.profile.categories)
-    columns = {
-        name: Column(smallest_integers(code, len(categories))[class_of], categories)
-        for name, code, categories in fields
-    }
+    columns = {}
+    for name, code, categories in zip(plan.profile.quasi_identifiers, plan.profile.classes.T, plan.profile.categories):
+        if plan.levels.coarser:  # then each level has categories of its own; what reads alike is one value here
+            value = column_from_values(categories)
+            code, categories = value.codes[code], value.categories
+        columns[name] = Column(smallest_integers(code, len(categories))[class_of], categories)
     return Release(
         plan.level[equivalence_class],
         plan.region[equivalence_class],

@@ -57,9 +57,11 @@ def comparison_report(
     n_best = sum(outcome.pareto for outcome in rated)
     verdict = plural(
         "{n} of {wanted} configurations was run at k = {k}; {n_best} of them are not beaten "
-        "in suppression, mean distance and what the attributes keep.",
+        "in suppression, mean distance and what the attributes keep by others of their k and kind (one level, or "
+        "nested).",
         "{n} of {wanted} configurations were run at k = {k}; {n_best} of them are not "
-        "beaten in suppression, mean distance and what the attributes keep.",
+        "beaten in suppression, mean distance and what the attributes keep by others of their k and kind (one level, "
+        "or nested).",
         len(rated) + n_none,
         wanted=wanted,
         k=", ".join(map(str, ks)),

@@ -187,7 +187,10 @@ COMPARISON = OutputTable(
         integer(
             "pareto",
             tr("1 where no other is as good in all and better in one"),
-            tr("of suppression, mean distance and what the attributes give up, among rows of the same k"),
+            tr(
+                "of suppression, mean distance and what the attributes give up, among rows of the same k and kind "
+                "(one level, or nested)"
+            ),
         ),
         text("problem", tr("Why it failed")),
         integer("k", "k"),

@@ -11,6 +11,7 @@ from vbas.core.areas import identifier_text
 from vbas.core.engines import open_engine
 from vbas.core.engines.coarsening import as_text_in_place, coarser_in_place
 from vbas.core.engines.profiling import count_in_place, match_in_place, requirement_in_place
+from vbas.core.engines.releasing import released_by
 from vbas.core.errors import InputError
 from vbas.core.generalising.collapsing import generalise_records
 from vbas.core.generalising.hierarchies import make_hierarchy
@@ -21,6 +22,7 @@ from vbas.core.nesting.coarser_places import places_of
 from vbas.core.nesting.planning import nest
 from vbas.core.nesting.views import as_released
 from vbas.core.plan import suppress
+from vbas.core.records.columns import typed
 from vbas.core.records.fields import RecordFields
 from vbas.core.release import apply
 
@@ -148,6 +150,27 @@ def test_last_levels_show_coarser_values_as_arrays_do(place, odd, quasi):
     )
     assert max(done.levels) > 2, "nothing is shown coarser here"
     assert Counter(tuple(row.values()) for row in read().to_pylist()) == cases.rows_of(release, places.levels, True)
+
+
+@pytest.mark.parametrize("odd", [1, 2])
+def test_a_value_that_several_levels_show_is_one_value_of_what_is_said_of_a_release(odd):
+    """The page to publish counts the released records by value, as that of a release of arrays does."""
+    records = cases.in_memory(cases.people())
+    of_values = hierarchies_of(cases.QUASI, records.profile.categories)
+    shown, ours = with_values_as_text(records, of_values, ["age", "odd"], cases.areas())
+    places = places_of(shown.profile, with_coarser_values(cases.two_levels(), [("age", 1), ("odd", odd)]), ours)
+    plan = as_released(nest_coarser(cases.areas(), places, 40, "non-uniform entropy"), places)
+    here, there = released_by(plan), apply(plan, shown)
+    assert there.level.min() < 2 <= there.level.max()
+    for name, column in here.fields.items():
+        assert len({typed(value) for value in column.categories}) == len(column.categories)
+        assert _records_by_value(here, name) == _records_by_value(there, name)
+
+
+def _records_by_value(release, name):
+    column = release.fields[name]
+    numbers = np.bincount(column.codes, release.counts, len(column.categories)).astype(int)
+    return {typed(value): number for value, number in zip(column.categories, numbers.tolist()) if number}
 
 
 @pytest.mark.slow
