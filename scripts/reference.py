@@ -239,6 +239,8 @@ def _output(parameter: QgsProcessingParameterDefinition) -> list[str]:
     what = kinds.get(parameter.type(), tr("a layer or table"))
     if parameter.name() == "JOB_FILE":
         what = tr("a file (TOML)")
+    if parameter.name() == "RELEASED_TABLES":
+        what = tr("a file (GeoPackage)")
     facts = [
         what,
         "" if parameter.createByDefault() else tr("only where a place is given"),

@@ -159,7 +159,10 @@ def _drawing() -> Iterable[QgsProcessingParameterDefinition]:
         ),
         2,
     )
-    text = tr("A group has its people over this number as dots, rounded. It makes maps lighter; it protects nobody.")
+    text = tr(
+        "A group has its people over this number as dots, rounded. A dot for each of many people covers the map: of a "
+        "city of 200 000, 50 people a dot read well. It protects nobody."
+    )
     yield whole("PEOPLE_PER_DOT", tr("People per dot"), 1, text, 1)
     yield choice(
         "ALLOCATION",

@@ -126,8 +126,8 @@ class CheckRelease(VbasAlgorithm):
         check = replace(check, problems=(*check.problems, *said))
         form.outputs.add("CHECK", check_table_of(table, check))
         form.outputs.add_text("REPORT", lambda: check_report(check, k, quasi, provenance_of(form)))
-        form.info(*(f"{claim.name}: {claim.says}" for claim in table.claims if claim.holds))
-        form.warn(*(f"{claim.name}: {claim.says}" for claim in table.claims if claim.holds is None))
+        form.info(*(f"{claim.called}: {claim.says}" for claim in table.claims if claim.holds))
+        form.warn(*(f"{claim.called}: {claim.says}" for claim in table.claims if claim.holds is None))
         form.warn(*said_of_fields(check))
         form.info(verdict(check, k), tried(certificate_of_check(check, k)))
         if is_nested(quasi):
@@ -158,7 +158,7 @@ def folder_to_check() -> QgsProcessingParameterDefinition:
 
 def claim_sentence(claim: Claim) -> str:
     """What is said of a claim that does not hold."""
-    return tr("The folder is not what it says ({claim}): {says}", claim=claim.name, says=claim.says)
+    return tr("The folder is not what it says ({claim}): {says}", claim=claim.called, says=claim.says)
 
 
 def verdict(check: ReleaseCheck, k: int) -> str:

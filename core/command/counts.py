@@ -26,7 +26,7 @@ def what_does_not_hold(folder: Path) -> list[str]:
     if not (folder / DESCRIPTION).is_file():
         return []
     return [
-        tr("{folder}: “{claim}” does not hold. {says}", folder=folder.name, claim=claim.name, says=claim.says)
+        tr("{folder}: “{claim}” does not hold. {says}", folder=folder.name, claim=claim.called, says=claim.says)
         for claim in check_folder(folder).broken
     ]
 

@@ -248,7 +248,7 @@ def _check(options: argparse.Namespace) -> int:
     words = {True: tr("holds"), False: tr("does not hold"), None: tr("not looked at")}
     width = max(map(len, words.values()))
     for claim in checked.claims:
-        sys.stdout.write(f"{words[claim.holds]:<{width}}  {claim.name}: {claim.says}\n")
+        sys.stdout.write(f"{words[claim.holds]:<{width}}  {claim.called}: {claim.says}\n")
     return DOES_NOT_HOLD if checked.broken else INPUT if checked.unseen else DONE
 
 

@@ -16,13 +16,13 @@ from ..linked.one_row import people_of
 from ..linked.source import IN_PART, SHOWN
 from ..linked.tables import ONE_ROW
 from ..records.columns import Column, combine_codes, combine_columns
-from .claims import Claim
+from .claims import ALL_TABLES, Claim
 from .content_hash import content_hash
 from .dataset import RECORDS
 from .reading import read_table
 from .table import FLAG, LEVEL, PERSON, QUASI, REGION, DataTable
 
-LINKED, TOGETHER = as_data("linked rows"), as_data("k of all tables")
+LINKED, TOGETHER = as_data("linked rows"), ALL_TABLES
 
 
 @dataclass(frozen=True)

@@ -84,8 +84,8 @@ def refuse_if_others_would_be_lost(target: Path, name: str, files: FileSystem = 
     others = other_tables(target, target.stem, files)
     if others:
         raise InputError.saying(
-            "{name}: {path} holds other layers, which would be lost: {first}. Choose another file, or add a table to "
-            "it with ogr:dbname='{path}' table=\"{stem}\".",
+            "{name}: {path} is there already and holds layers, which would be lost: {first}. Choose another file, "
+            "remove this one first, or add a table to it with ogr:dbname='{path}' table=\"{stem}\".",
             name=name,
             path=target,
             first=first_values(others),

@@ -314,10 +314,10 @@ def test_a_geopackage_with_other_layers_is_not_replaced(refused, anonymize, grid
     for _ in range(2):  # its own earlier result, with a style in it, is
         anonymize(RELEASED_REGIONS=str(place))
     save(grid[1], place, "GPKG", "survey")
-    refused("holds other layers, which would be lost: “survey”", RELEASED_REGIONS=str(place))
+    refused("holds layers, which would be lost: “survey”", RELEASED_REGIONS=str(place))
     other = tmp_path / "other.gpkg"
     save(grid[1], other, "GPKG", "survey")
-    refused("holds other layers, which would be lost: “survey”", CROSSWALK=str(other))
+    refused("holds layers, which would be lost: “survey”", CROSSWALK=str(other))
     with closing(sqlite3.connect(tmp_path / "regions2.gpkg")) as connection:  # not registered, but there
         connection.execute("CREATE TABLE notes (a)")
     refused("“notes”", RELEASED_REGIONS=str(tmp_path / "regions2.gpkg"))
@@ -328,7 +328,7 @@ def test_what_stands_in_an_old_log_counts(refused, tmp_path):
     place = tmp_path / "crosswalk.gpkg"
     write = "connection.execute('CREATE TABLE survey (a)'); connection.commit()"
     leave_log(place, write)
-    refused("holds other layers, which would be lost: “survey”", CROSSWALK=str(place))
+    refused("holds layers, which would be lost: “survey”", CROSSWALK=str(place))
 
 
 def leave_log(place, write, wait=False):

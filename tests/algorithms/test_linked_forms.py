@@ -206,3 +206,13 @@ def test_rows_of_a_database_are_those_of_their_persons(run, town, tmp_path, requ
     shown = rows_of(tmp_path / "released.gpkg", "stays")
     assert len(shown) > 300
     assert all(sexes[row["vbas_person"]] == row["mark"] for row in shown)
+
+
+def test_a_file_of_an_earlier_run_is_said_to_be_there(run, town, tmp_path):
+    """Its tables are those of this output itself, and no others."""
+    layers, _, _ = town
+    run("anonymizelinked", **given(layers, tmp_path))
+    before = (tmp_path / "released.gpkg").read_bytes()
+    with pytest.raises(QgsProcessingException, match=r"is there already and holds layers.*remove this one first"):
+        run("anonymizelinked", **given(layers, tmp_path))
+    assert (tmp_path / "released.gpkg").read_bytes() == before

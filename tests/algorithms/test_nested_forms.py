@@ -798,6 +798,10 @@ FLAT_REFUSED = {
     "level too large": (lambda d: {"LEVEL": 99}, "LEVEL is 99, but the levels of CROSSWALK are 1 to [0-9]+"),
     "level zero": (lambda d: {"LEVEL": 0}, "LEVEL"),
     "another crosswalk": (lambda d: {"CROSSWALK": renumbered(d)}, "rows show a region that CROSSWALK does not have"),
+    "no crosswalk": (
+        lambda d: {"CROSSWALK": cut(d, 0)},
+        "CROSSWALK is no crosswalk: it has no field “vbas_region”, but “da”. Give the table",
+    ),
     "too few levels": (lambda d: {"CROSSWALK": cut(d, 1), "LEVEL": 1}, "rows show a region that CROSSWALK does not"),
     "level in words": (
         lambda d: {"RECORDS": with_column(d, "vbas_level", lambda i, v: "fine")},

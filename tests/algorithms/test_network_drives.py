@@ -36,7 +36,7 @@ def test_other_layers_on_a_network_drive_are_not_lost(refused, grid, tmp_path, o
     place = tmp_path / "regions.gpkg"
     save(grid[1], place, "GPKG", "survey")
     on_a_network_drive()
-    refused("holds other layers, which would be lost: “survey”", RELEASED_REGIONS=str(place))
+    refused("holds layers, which would be lost: “survey”", RELEASED_REGIONS=str(place))
     assert "survey" in tables_of(place)
 
 
@@ -128,7 +128,7 @@ def test_layers_that_came_while_the_run_worked_are_not_lost(anonymize, grid, tmp
     place = tmp_path / "regions.gpkg"
     anonymize(RELEASED_REGIONS=str(place))
     during_the_work(lambda: save(grid[1], place, "GPKG", "survey"))
-    with pytest.raises(QgsProcessingException, match=r"other layers, which would be lost: “survey”.*Nothing was chan"):
+    with pytest.raises(QgsProcessingException, match=r"holds layers, which would be lost: “survey”.*Nothing was chan"):
         anonymize(RELEASED_REGIONS=str(place))
     assert {"survey", "regions"} <= tables_of(place)
     assert [path.name for path in tmp_path.iterdir()] == ["regions.gpkg"]

@@ -18,6 +18,7 @@ from vbas.core import language
 from vbas.core.analysis.outcome import p_text
 from vbas.core.best_approaches import BestApproach, component_sentences
 from vbas.core.language import CATALOGUES, languages, plural, speak, tr, written
+from vbas.core.package.claims import Claim
 from vbas.core.report.numbers import formatted
 
 
@@ -161,3 +162,27 @@ def test_who_is_counted_is_said_in_the_language(french):
 def test_what_is_told_in_turn_is_told_apart_as_in_the_language(french):
     best = [BestApproach("aggregation", measure, ("basic Voronoi",), 2, 2) for measure in ("compactness", "seconds")]
     assert component_sentences(best)[0].count("\u00a0; ") == 1
+
+
+def test_names_of_claims_are_french_but_for_what_they_are_of(french):
+    names = (
+        "file counts.csv",
+        "fields records",
+        "k of persons",
+        "k of all tables",
+        "other files",
+        "counts",
+        "k",
+        "l x",
+    )
+    assert [Claim(name, True, "").called for name in names] == [
+        "fichier counts.csv",
+        "champs records",
+        "k de personnes",
+        tr("k of all tables"),
+        "autres fichiers",
+        "effectifs",
+        "k",
+        "l x",
+    ]
+    assert tr("k of all tables") != "k of all tables"

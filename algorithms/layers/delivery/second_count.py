@@ -29,7 +29,7 @@ from ....core.publish.counting import ReadBack, SecondCount, names_there
 from ....core.publish.geopackage.recounting import read_geopackage
 from ...compat import kind_of
 from ..tables import CHUNK, Table
-from .exact_values import changed_values, is_long_whole
+from .exact_values import MOMENTS, changed_values, is_long_whole
 from .opening import opened
 
 FEATURES = 500  # read at once: Python's collector goes through all that are kept, again and again
@@ -176,6 +176,14 @@ def _compare_values(output: str, read_back: ReadBack, table: Table) -> None:
             # Of what was computed a last digit may go; long whole numbers may be the identifiers of areas.
             written = [value for value in written if isinstance(value, float) and is_long_whole(value)]
         changed = changed_values(written, values, str(kind_of(qgs_field))) if written else []
+        if changed and kind_of(qgs_field) in MOMENTS:  # no format keeps each of them but as text
+            raise InputError.saying(
+                "{output}: the format does not keep the times {first} of field “{one}” as they are: round them, or "
+                "make a field of text of them first.",
+                output=output,
+                first=first_values(changed),
+                one=qgs_field.name(),
+            )
         if changed:
             raise InputError.saying(
                 "{output}: the format does not keep the values {first} of field “{one}” as they are: choose another "

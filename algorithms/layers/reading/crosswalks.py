@@ -59,6 +59,13 @@ def read_levels(
             numbered=", ".join(numbered),
             lost=lost[0],
         )
+    if not numbered and fields.names() and fields.lookupField(NUMBER) < 0:
+        raise InputError.saying(
+            "CROSSWALK is no crosswalk: it has no field “{wanted}”, but {names}. Give the table that says which region "
+            "each area is in, as it came with the release.",
+            wanted=NUMBER,
+            names=first_values(fields.names()),
+        )
     names = numbered or [NUMBER]
     indices = [field_index(fields, name, "CROSSWALK", "CROSSWALK") for name in names]
     if not id_field:
