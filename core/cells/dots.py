@@ -59,7 +59,8 @@ class GroupCounts:
 
 @dataclass(frozen=True, eq=False)
 class Dots:
-    """N dots, by group and category. group, category : (N,) int64, ascending; points : (N, 2) planar"""
+    """N dots. group, category : (N,) int64, of each, the groups ascending and their categories mixed; points : (N, 2)
+    planar"""
 
     group: np.ndarray
     category: np.ndarray
@@ -146,7 +147,9 @@ def draw_dots(
         np.repeat(np.arange(by_category.size, dtype=np.int64), by_category.ravel()), by_category.shape[1]
     )
     points = random_places(shapes, group, rng, part(progress, 0.0, 1.0))
-    return Dots(group, category, points)
+    # Maps draw what comes last over the rest: where dots are dense, the last category alone would be seen.
+    mixed = np.lexsort((rng.random(len(group)), group))
+    return Dots(group, category[mixed], points)
 
 
 def _drawn(counts: np.ndarray, n_dots: np.ndarray, rng: np.random.Generator) -> np.ndarray:

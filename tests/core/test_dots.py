@@ -52,6 +52,14 @@ def test_groups_with_a_small_count_have_no_dots(allocation):
         assert np.bincount(dots.category[dots.group == 0]).tolist() == [40, 60]
 
 
+def test_no_category_is_drawn_over_the_others():
+    """The last on a map covers the rest: of two halves the second alone was seen where dots are dense."""
+    dots = draw_dots(SQUARES, groups_of([[500, 500], [0, 200], [300, 0]]), 10, 1, BY_COUNT, 0)
+    assert (np.diff(dots.group) >= 0).all()
+    last = dots.category[dots.group == 0][-100:]
+    assert 20 < (last == 0).sum() < 80
+
+
 def test_categories_are_drawn_with_the_rate():
     groups = groups_of([[30_000, 70_000]])
     drawn = [int((draw_dots(SQUARES[:1], groups, 10, 1, BY_RATE, seed).category == 0).sum()) for seed in range(5)]
