@@ -119,6 +119,10 @@ class Outputs:
         """Write what there is even if the user has cancelled: for results that are of use unfinished."""
         self._feedback = QgsProcessingFeedback()
 
+    def check_cancelled(self) -> None:
+        """Raise Cancelled once the user has pressed Cancel, unless what there is is kept."""
+        check_cancelled(self._feedback)
+
     def add(
         self,
         name: str,
