@@ -370,6 +370,8 @@ def test_cancelling_a_comparison_keeps_what_is_finished(run, layers, tmp_path):
     )
     assert 1 <= len(done.rows("COMPARISON")) < 4
     assert file.name in report.read_text(encoding="utf-8")
+    assert any(f"{len(done.rows('COMPARISON'))} of 4 configurations are finished" in line for line in done.log)
+    assert any(line.startswith("Internal, not to be published") and str(report) in line for line in done.log)
 
 
 def test_a_capacity_factor_that_counts_nowhere_stops_nothing(run, layers):
