@@ -78,8 +78,8 @@ def compare_all(form: Form) -> dict[str, object]:
     if form.feedback.isCanceled():
         form.warn(
             tr(
-                "Cancelled: {n} of {wanted} configurations are finished, and kept where they go to files; QGIS loads no "
-                "layers of a run that was cancelled.",
+                "Cancelled: {n} of {wanted} configurations are finished, and kept where they go to files; QGIS loads "
+                "no layers of a run that was cancelled.",
                 n=n_run,
                 wanted=wanted,
             )
