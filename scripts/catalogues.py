@@ -77,10 +77,11 @@ def _within_others(files: Mapping[Path, str]) -> Iterator[tuple[str | tuple[str,
 
 def _asked_by(node: ast.AST) -> str | tuple[str, ...]:
     """The text that a call asks for, two of one thing and of several; empty for all else."""
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEYWORDS):
+    called = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+    if not isinstance(node, ast.Call) or called not in KEYWORDS:
         return ""
     texts = [str(word.value) for word in node.args if isinstance(word, ast.Constant)]
-    return tuple(texts[:2]) if node.func.id == "plural" else "".join(texts[:1])
+    return tuple(texts[:2]) if KEYWORDS[called] else "".join(texts[:1])
 
 
 def _of_approaches() -> Iterator[tuple[str, str]]:
