@@ -75,6 +75,15 @@ def compare_all(form: Form) -> dict[str, object]:
         lambda: comparison_report(outcomes, ks, wanted, provenance_of(form), records.notes, [*sections, *averaged]),
     )
     n_run = sum(outcome.measures is not None for outcome in outcomes)
+    if form.feedback.isCanceled():
+        form.warn(
+            tr(
+                "Cancelled: {n} of {wanted} configurations are finished, and kept where they go to files; QGIS loads "
+                "no layers of a run that was cancelled.",
+                n=n_run,
+                wanted=wanted,
+            )
+        )
     return {"N_CONFIGURATIONS": n_run, "N_FAILED": len(failed), "N_SCENARIOS": n_scenarios}
 
 

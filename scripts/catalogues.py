@@ -47,7 +47,7 @@ def template() -> Catalog:
     for file, place in files.items():
         for _, message, _, _ in extract_from_file("python", file, keywords=KEYWORDS):
             catalogue.add(message, locations=[(place, 0)])
-    for text, place in (*_within_f_strings(files), *_of_approaches(), *_of_rules(), *_of_models()):
+    for text, place in (*_within_others(files), *_of_approaches(), *_of_rules(), *_of_models()):
         catalogue.add(text, locations=[(place, 0)])
     return catalogue
 
@@ -63,15 +63,25 @@ def _by_folder(file: Path) -> tuple[tuple[str, ...], str]:
     return file.parent.parts, file.name
 
 
-def _within_f_strings(files: Mapping[Path, str]) -> Iterator[tuple[str | tuple[str, ...], str]]:
-    """The texts that an f-string asks for between its braces, which the extractor takes for a part of the string."""
+def _within_others(files: Mapping[Path, str]) -> Iterator[tuple[str | tuple[str, ...], str]]:
+    """The texts that an f-string asks for between its braces, or another text for one of its places: the extractor
+    takes the first for a part of the string, and leaves out some of the others."""
     for file, place in files.items():
-        strings = (node for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.JoinedStr))
-        for call in (node for string in strings for node in ast.walk(string) if isinstance(node, ast.Call)):
-            if isinstance(call.func, ast.Name) and call.func.id in KEYWORDS:
-                texts = [str(word.value) for word in call.args if isinstance(word, ast.Constant)]
-                if texts:
-                    yield tuple(texts[:2]) if call.func.id == "plural" else texts[0], place
+        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+        around = [node for node in nodes if isinstance(node, ast.JoinedStr) or _asked_by(node)]
+        for call in (node for outer in around for node in ast.walk(outer) if node is not outer):
+            asked = _asked_by(call)
+            if asked:
+                yield asked, place
+
+
+def _asked_by(node: ast.AST) -> str | tuple[str, ...]:
+    """The text that a call asks for, two of one thing and of several; empty for all else."""
+    called = getattr(node.func, "id", getattr(node.func, "attr", "")) if isinstance(node, ast.Call) else ""
+    if not isinstance(node, ast.Call) or called not in KEYWORDS:
+        return ""
+    texts = [str(word.value) for word in node.args if isinstance(word, ast.Constant)]
+    return tuple(texts[:2]) if KEYWORDS[called] else "".join(texts[:1])
 
 
 def _of_approaches() -> Iterator[tuple[str, str]]:

@@ -83,9 +83,10 @@ class VbasAlgorithm(NamedAlgorithm):
         return {}
 
     def group_title(self, inputs: Inputs) -> str:
-        """What the layers of a run are called together."""
-        k = [f"k = {inputs.whole('K')}"] if inputs.has("K") else []
-        methods = [inputs.text(name) for name in METHODS if inputs.has(name)]
+        """What the layers of a run are called together: a k that nothing was held to would be a promise."""
+        counted = self.effective(dict(inputs.parameters), inputs.context).values()
+        k = [f"k = {counted['K']}"] if counted.get("K", "") != "" else []
+        methods = [str(counted[name]) for name in METHODS if name in counted]
         return ", ".join([self.displayName(), *k, *methods])
 
     def with_rule_minimums(self, inputs: Inputs) -> Inputs:

@@ -106,7 +106,8 @@ def weights() -> QgsProcessingParameterDefinition:
 def compared_configurations_of(form: Form) -> list[Configuration]:
     """The chosen approaches and capacity factors in all combinations."""
     numbers, locations, aggregations = CHOICES
-    factors = approaches.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS")
+    counts = "CAPACITY_FACTORS" in form.values()  # else the log says that it has no effect
+    factors = approaches.numbers_in(form.text("CAPACITY_FACTORS"), "CAPACITY_FACTORS") if counts else []
     for factor in factors:
         check_capacity_factor(factor, "CAPACITY_FACTORS")
     return configurations_of(

@@ -68,7 +68,7 @@ def _input(form: Form, label: str, source: CheckedSource, checksums: dict[Path, 
         return InputUsed(label, called, _kept_in(layer), rows, tr("none: no file"), taken)
     if file.path not in checksums:
         checksums[file.path] = "; ".join(
-            tr("{name}: {value}", name=path.name, value=file_hash(path, form.check_cancelled))
+            tr("{name}: {value}", name=path.name, value=file_hash(path, form.outputs.check_cancelled))
             for path in _files(file.path)
         )
     if form.layers.has_changed(file.path):  # the checksum and the number of rows are of what nobody has read

@@ -149,3 +149,10 @@ class DiscreetFeedback(QgsProcessingFeedback):
 
     def cancel(self) -> None:
         self._feedback.cancel()
+
+
+class GoingOn(DiscreetFeedback):
+    """The feedback of a run that writes what there is though its user has cancelled: the log still hears where."""
+
+    def isCanceled(self) -> bool:
+        return False

@@ -152,6 +152,13 @@ def by_table(parameter: str, names: Sequence[str], tables: Sequence[str]) -> dic
                 example=f"{tables[0] if tables else 'stays'}.month",
                 tables=first_values(tables, 12),
             )
+        if any(re.search(rf",\s*{re.escape(name)}\.", text, re.IGNORECASE) for name in tables):
+            raise InputError.saying(
+                "{parameter} names “{typed}”: write semicolons between fields, such as “{example}”.",
+                parameter=parameter,
+                typed=text,
+                example=re.sub(r",\s*", "; ", text),
+            )
         fields.setdefault(table, []).append(text[len(table) + 1 :])
     return fields
 

@@ -11,6 +11,7 @@ from ..language import tr
 
 # What QGIS keeps a whole number in, and what a real one may be: larger ones are slips, and would overflow later.
 LARGEST_WHOLE, LARGEST = 2**31 - 1, 1e15
+OURS = "vbas_"  # how fields begin that only this program writes
 # In the place of bytes that are no letter in the encoding that a table is read in.
 REPLACEMENT = "\ufffd"
 MOST_NAMED, MOST_LETTERS = 3, 40  # of wrong names in a sentence
@@ -138,6 +139,15 @@ def no_field(name: str, parameter: str, layer: str, there: str) -> str:
             layer=layer,
             there=there,
             sign=REPLACEMENT,
+        )
+    if name.startswith(OURS):
+        return tr(
+            "{parameter}: there is no field “{name}” in {layer}, which has the fields {there}: choose a layer that "
+            "this program made.",
+            parameter=parameter,
+            name=name,
+            layer=layer,
+            there=there,
         )
     return tr(
         "{parameter}: there is no field “{name}” in {layer}, which has the fields {there}: choose one of them.",

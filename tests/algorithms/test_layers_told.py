@@ -394,9 +394,13 @@ def test_the_tree_says_what_a_legend_shows(project, run, grid):
         ),
         ("locateallocate", {"METHOD": "transportation-location"}, "transportation-location"),
         ("aggregate", {"AGGREGATION": "basic Voronoi"}, "basic Voronoi"),
+        ("nestlevels", {}, "levels, iterative Voronoi, balanced density"),  # no records, of which k would be said
+        ("nestlevels", {"LEVEL_FIELDS": ["da"]}, "levels"),
+        ("nestlevels", {"HELD_PERCENT": 80}, "levels, k = 5, iterative Voronoi, balanced density"),
     ],
 )
 def test_the_group_of_a_run_names_what_differs(provider, form, given, title):
     algorithm = provider.algorithm(form).create()
     made = algorithm.group_title(Inputs(algorithm, given, QgsProcessingContext()))
-    assert made == title if form == "anonymize" else made.endswith(f", {title}")
+    whole = title if form == "anonymize" else title.replace("levels", algorithm.displayName())
+    assert made == whole if form in ("anonymize", "nestlevels") else made.endswith(f", {title}")

@@ -158,6 +158,7 @@ def test_its_job_makes_the_same_by_the_command(run, town, tmp_path, capsys):
     ("more", "says"),
     [
         ({"LINKED_KNOWN": "month"}, "LINKED_KNOWN names “month”"),
+        ({"LINKED_KEEP": "stays.days, drugs.atc"}, "write semicolons between fields, such as “stays.days; drugs.atc”"),
         ({"LINKED_KEEP": "stays.weeks"}, "there is no field “weeks” in stays"),
         ({"LINKED_KEYS": None}, "there is no field “id” in drugs"),
         ({"KEY": "sex"}, "stands in several rows"),

@@ -13,6 +13,7 @@ from qgis.core import (
 )
 
 from .conftest import make_layer
+from .test_job_file import saved
 
 REGIONS = {"REGION_ID": "da"}
 RECORDS = {"RECORD_REGION": "home", "QUASI_IDENTIFIERS": ["sex", "age"]}
@@ -351,12 +352,16 @@ def test_a_configuration_that_fails_is_told_and_the_others_go_on(run, layers):
 
 
 def test_cancelling_a_comparison_keeps_what_is_finished(run, layers, tmp_path):
-    place = tmp_path / "comparison.csv"
+    place, report = tmp_path / "comparison.csv", tmp_path / "report.html"
+    # The report says the checksum of a file that was read, which takes so long that it can be cancelled, too.
+    file = tmp_path / "records.gpkg"
+    records = saved(layers["records"]["RECORDS"], file)
     done = run(
         "compare",
         stop_at=50,
         **layers["areas"],
-        **layers["records"],
+        **{**layers["records"], "RECORDS": records},
+        REPORT=str(report),
         SITE_NUMBERS=["population cut-off"],
         CUTOFF=100,
         SITE_LOCATIONS=["balanced density", "random"],
@@ -364,3 +369,13 @@ def test_cancelling_a_comparison_keeps_what_is_finished(run, layers, tmp_path):
         COMPARISON=str(place),
     )
     assert 1 <= len(done.rows("COMPARISON")) < 4
+    assert file.name in report.read_text(encoding="utf-8")
+    assert any(f"{len(done.rows('COMPARISON'))} of 4 configurations are finished" in line for line in done.log)
+    assert any(line.startswith("Internal, not to be published") and str(report) in line for line in done.log)
+
+
+def test_a_capacity_factor_that_counts_nowhere_stops_nothing(run, layers):
+    asked = {"SITE_NUMBERS": ["given number"], "N_SITES": 2, "AGGREGATIONS": ["basic Voronoi"]}
+    done = run("compare", **layers["areas"], **layers["records"], **asked, CAPACITY_FACTORS="one", COMPARISON="memory:")
+    assert len(done.rows("COMPARISON")) == 1
+    assert any("CAPACITY_FACTORS" in line and "has no effect here" in line for line in done.log)

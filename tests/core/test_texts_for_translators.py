@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from babel.messages.pofile import read_po
 
 import vbas
 
@@ -130,6 +131,15 @@ def test_places_have_names_that_a_translator_understands():
 def test_a_number_and_its_noun_go_through_plural():
     wrong = [(place, one) for place, text, mark in _texts() for one in _uncounted(text, mark)]
     assert not wrong, "use plural of core.language, or core.counted in a sentence that counts several things"
+
+
+@pytest.mark.slow
+def test_every_text_is_in_the_catalogues():
+    """Those, too, that stand in the place of another text, which the extractor leaves out now and then."""
+    with (ROOT / "core" / "languages" / "fr.po").open(encoding="utf-8") as stream:
+        catalogue = {text for message in read_po(stream) for text in np.atleast_1d(message.id)}
+    lost = [(place, text) for place, text, _ in _texts() if not place.startswith("scripts") and text not in catalogue]
+    assert not lost, "bash scripts/translate"
 
 
 @pytest.mark.slow

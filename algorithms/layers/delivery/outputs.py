@@ -32,7 +32,7 @@ from ..database_tables.address import DatabaseTable
 from ..database_tables.postgres import PostgresPlace
 from ..database_tables.sqlite import SqlitePlace
 from ..database_tables.swapping import TablePlace
-from ..feedback import addresses_in, check_cancelled
+from ..feedback import GoingOn, addresses_in, check_cancelled
 from ..gdal_errors import silent_gdal, without_journals
 from ..inputs import Inputs
 from ..tables import Table
@@ -117,7 +117,11 @@ class Outputs:
 
     def keep_after_cancel(self) -> None:
         """Write what there is even if the user has cancelled: for results that are of use unfinished."""
-        self._feedback = QgsProcessingFeedback()
+        self._feedback = GoingOn(self._feedback, ())
+
+    def check_cancelled(self) -> None:
+        """Raise Cancelled once the user has pressed Cancel, unless what there is is kept."""
+        check_cancelled(self._feedback)
 
     def add(
         self,
