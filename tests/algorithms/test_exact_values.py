@@ -256,7 +256,7 @@ def test_milliseconds_are_kept_or_refused(released, tmp_path, suffix, kind, fine
     try:
         done = released(layer_of(QgsField("x", kind), [fine] * N), place)
     except QgsProcessingException as error:
-        assert "does not keep the values" in str(error)
+        assert "does not keep the times" in str(error)
         assert "“x”" in str(error)
         assert not list(tmp_path.glob("fine*"))
     else:

@@ -192,7 +192,7 @@ def opened_from_template(said, layer):
 
 CASES = {
     "sensitive": ({"diagnosis": SENSITIVE}, {}, 2, False),
-    "persons, coarser, nested": ({"pid": PERSON, "diagnosis": SENSITIVE}, {"age": ("bands 2, 4", 1)}, 3, True),
+    "persons, coarser, nested": ({"pid": PERSON, "diagnosis": SENSITIVE}, {"age": ("bands 2, 4", 1)}, 2, True),
     "period, household": ({"year": PERIOD, "hh": HOUSEHOLD}, {}, 1, False),
 }
 
